@@ -1,0 +1,1 @@
+"""The archive: keyed memory behind five tools."""

@@ -1,0 +1,5 @@
+"""What the model may do."""
+
+from tools.tool import ToolCall, ToolResult
+
+__all__ = ["ToolCall", "ToolResult"]
