@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from tools import ToolCall
 
-__all__ = ["Completion", "Message", "Model", "ToolChoice", "Usage"]
+__all__ = [
+    "Completion",
+    "Message",
+    "Model",
+    "ToolChoice",
+    "Usage",
+    "assistant_message",
+    "json_object",
+    "scrub",
+    "text_of",
+    "tool_message",
+    "user_message",
+]
 
 Message = dict[str, Any]
 # An OpenAI chat message. Treated as immutable once it is in a history: a model client may key caches on its identity.
@@ -62,3 +75,56 @@ class Model(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+def scrub(text: str) -> str:
+    """Replace what no server takes: lone surrogates and NUL."""
+    if text.isascii():
+        return text.replace("\0", "\ufffd")
+    return text.replace("\0", "\ufffd").encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def json_object(text: str) -> str | None:
+    """Return the arguments of a call as they may be sent again, or None where they are no JSON object.
+
+    No text at all means no arguments, `{}`.
+    """
+    if not text.strip():
+        return "{}"
+    try:
+        return text if isinstance(json.loads(text), dict) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def text_of(message: Message) -> str:
+    """Return the text of a message, also where its content is a list of parts."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def user_message(text: str) -> Message:
+    return {"role": "user", "content": scrub(text)}
+
+
+def assistant_message(content: str, calls: Sequence[ToolCall] = (), reasoning: str = "") -> Message:
+    """Build an assistant message whose calls carry arguments that are JSON objects, whatever the model wrote."""
+    message: Message = {"role": "assistant", "content": scrub(content) or None}
+    if reasoning:
+        message["reasoning_content"] = scrub(reasoning)
+    if calls:
+        message["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": scrub(call.name), "arguments": json_object(scrub(call.arguments)) or "{}"},
+            }
+            for call in calls
+        ]
+    return message
+
+
+def tool_message(call_id: str, text: str) -> Message:
+    return {"role": "tool", "tool_call_id": call_id, "content": scrub(text)}
