@@ -88,7 +88,11 @@ class _Turn:
     weigh: Callable[[Completion], None] | None
     outcome: Outcome = field(default_factory=Outcome)
     failed: dict[tuple[str, str, str | None], int] = field(default_factory=dict)
+    ids: set[str] = field(default_factory=set)
     stop: str = ""
+
+    def __post_init__(self) -> None:
+        self.ids = {call["id"] for message in self.messages for call in message.get("tool_calls") or ()}
 
     async def play(self, max_steps: int) -> Outcome:
         schemas = self.registry.schemas()
@@ -110,11 +114,11 @@ class _Turn:
 
     async def _ask(self, schemas: Sequence[dict[str, Any]], tool_choice: ToolChoice = "auto") -> Completion:
         self.outcome.steps += 1
-        if self.make_room is not None:
-            await self.make_room(False)
-        self.emit(StepStarted(self.outcome.steps))
         partial: list[str] = []
         try:
+            if self.make_room is not None:
+                await self.make_room(False)
+            self.emit(StepStarted(self.outcome.steps))
             try:
                 completion = await self._request(schemas, tool_choice, partial)
             except ContextOverflow:
@@ -169,9 +173,8 @@ class _Turn:
         return self._finish(replace(completion, calls=()))
 
     def _with_ids(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
-        taken = {call["id"] for message in self.messages for call in message.get("tool_calls") or ()}
         number = len(self.messages)
-        return [replace(call, id=unique_id(call.id, taken, number + place)) for place, call in enumerate(calls)]
+        return [replace(call, id=unique_id(call.id, self.ids, number + place)) for place, call in enumerate(calls)]
 
     async def _run(self, calls: Sequence[ToolCall], *, last: bool) -> None:
         """Run the calls; record their results in call order, each as soon as those before it are there."""

@@ -1,0 +1,333 @@
+"""`Agent`: a model with tools, a talk and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from agent.compaction import Compactor
+from agent.delegation import AgentLimits, Delegation
+from agent.events import Emit, Event, Notice, ToolFinished, ToolStarted, ignore
+from agent.home import MemoryDir, find_memory_dir
+from agent.loop import react
+from agent.messages import Completion, Message, Model, Usage, scrub, text_of, user_message
+from agent.reply import Reply, memory_write
+from agent.session import Session
+from memory import MemoryManager, MemoryStore, Origin, make_memory_tool
+from prompts import render
+from tools import Approve, Tool, ToolPolicy, ToolRegistry, ToolResult, make_task_tool, refuse
+
+if TYPE_CHECKING:
+    from memory import MemoryProvider
+
+__all__ = ["Agent"]
+
+
+class Agent:
+    """A model that answers turn after turn, with tools and, if wanted, memory.
+
+    The system prompt is built here and by `reset()`, and nowhere else: it carries the snapshot of the curated memory
+    as it was then. `memory_dir` is None (`<cwd>/.my_agent_core/memory` if it is there), False (off) or a folder.
+    Sub-agents come from `spawn()` and `delegate()` and have no memory at all. One turn at a time.
+    """
+
+    _prompt_name: ClassVar[str] = "system"
+
+    def __init__(
+        self,
+        *,
+        model: Model | str,
+        tools: Sequence[Tool] = (),
+        session: Session | None = None,
+        instructions: str = "",
+        memory_dir: MemoryDir = None,
+        memory_limits: tuple[int, int] | None = None,
+        provider: MemoryProvider | None = None,
+        policy: ToolPolicy | None = None,
+        approve: Approve = refuse,
+        max_steps: int = 50,
+        max_retries: int = 4,
+        context_budget: int = 100_000,
+        can_delegate: bool = True,
+        limits: AgentLimits | None = None,
+        private: Sequence[Path] = (),
+        name: str = "main",
+        cwd: Path | str | None = None,
+    ) -> None:
+        """Wire the parts together; nothing is asked of the model yet.
+
+        `memory_limits`: characters of MEMORY.md and USER.md. `context_budget`: tokens of a request at most.
+        `private`: folders that no sub-agent's file tool may touch, beside those of memory and of the session.
+        """
+        self.model = _named(model)
+        self.name = name
+        self.cwd = Path.cwd() if cwd is None else Path(cwd)
+        self.instructions = instructions
+        self.session = session
+        self.max_steps, self.max_retries = max_steps, max_retries
+        self.policy = ToolPolicy(None) if policy is None else policy
+        self.approve = approve
+        self.limits = limits or AgentLimits()
+        self.private = list(private)
+        self.usage = Usage()
+        # Of all turns, sub-agents and summaries included
+        self.memory = MemoryManager(provider)
+        self.memory_store = self._open_memory(memory_dir, memory_limits)
+        self.turn = 0
+        # The number of the running turn, or of the last one
+        self._call_id = ""
+        self._spent: list[Usage] = []
+        self._delegation = Delegation(self.limits)
+        self._compactor = Compactor(context_budget)
+        self.registry = self._register(tools, can_delegate=can_delegate)
+        self._history: list[Message] = []
+        self._build_prompt()
+        self._history += session.messages if session is not None else []
+
+    # --- what it is made of
+
+    def _open_memory(self, setting: MemoryDir, limits: tuple[int, int] | None) -> MemoryStore | None:
+        folder = find_memory_dir(setting, self.cwd)
+        if folder is None:
+            return None
+        if limits is None:
+            return MemoryStore(folder, origin=self._origin)
+        return MemoryStore(folder, *limits, origin=self._origin)
+
+    def _origin(self) -> Origin:
+        session = "" if self.session is None else self.session.id
+        return Origin(author="agent", agent=self.name, session=session, turn=self.turn, call_id=self._call_id)
+
+    def _register(self, tools: Sequence[Tool], *, can_delegate: bool) -> ToolRegistry:
+        own: list[Tool] = [] if self.memory_store is None else [make_memory_tool(self.memory_store)]
+        own += self.memory.tools()
+        if can_delegate:
+            own.append(make_task_tool(self.delegate))
+        return ToolRegistry([*tools, *own], policy=self.policy, approve=self.approve)
+
+    def _build_prompt(self) -> None:
+        memory = ""
+        if self.memory_store is not None:
+            self.memory_store.load_from_disk()
+            memory = self.memory_store.format_all_for_system_prompt()
+        text = render(self._prompt_name, memory=memory, instructions=self.instructions, kept=self._memory_words())
+        self._history[:1] = [{"role": "system", "content": scrub(text)}]
+
+    def _memory_words(self) -> str:
+        return render("memory_use") if self.memory_store is not None or self.memory.tools() else ""
+
+    @property
+    def system_prompt(self) -> str:
+        """The frozen prefix of every request."""
+        return text_of(self._history[0])
+
+    @property
+    def messages(self) -> list[Message]:
+        """The talk so far, without the system prompt."""
+        return self._history[1:]
+
+    @property
+    def notices(self) -> list[str]:
+        """Sentences for the person about what was found in memory and in the session when they were loaded."""
+        found = [] if self.memory_store is None else list(self.memory_store.notices)
+        return found + ([] if self.session is None else list(self.session.notices))
+
+    def context_parts(self) -> dict[str, int]:
+        """Return how many tokens of the next request are tools, system, memory and talk (estimated)."""
+        meter = self._compactor.meter
+        memory = "" if self.memory_store is None else self.memory_store.format_all_for_system_prompt()
+        return {
+            "tools": meter.tools(self.registry.schemas()),
+            "system": max(0, meter.messages(self._history[:1]) - meter.text(memory)),
+            "memory": meter.text(memory),
+            "talk": meter.messages(self._history[1:]),
+        }
+
+    @property
+    def context_budget(self) -> int:
+        """The tokens a request may have."""
+        return self._compactor.budget_tokens
+
+    # --- a turn
+
+    async def run(self, text: str, *, on_event: Emit = ignore) -> Reply:
+        """Play one turn: from the user's `text` to the final answer.
+
+        Raises `ValueError` for an empty text, a `ModelFailure` when no answer came, and `CancelledError`. The
+        history is valid and saved in each case.
+        """
+        text = scrub(text)
+        if not text.strip():
+            raise ValueError("The message is empty; say what is to be done")
+        self.turn += 1
+        self._delegation.begin()
+        self._compactor.begin()
+        self._spent = []
+        writes: list[dict[str, Any]] = []
+
+        def watch(event: Event) -> None:
+            if isinstance(event, ToolStarted):
+                self._call_id = event.call.id
+            elif isinstance(event, ToolFinished) and (write := memory_write(event.call, event.result)) is not None:
+                writes.append(write)
+            on_event(event)
+
+        async def make_room(overflow: bool) -> bool:
+            return await self._make_room(watch, overflow=overflow)
+
+        recalled = await self.memory.prefetch(text)
+        for notice in self.memory.take_notices():
+            on_event(Notice("recall", notice))
+        self._record(user_message(f"{recalled}\n\n{text}" if recalled else text))
+        try:
+            outcome = await react(
+                self.model,
+                self._history,
+                self.registry,
+                record=self._record,
+                emit=watch,
+                max_steps=self.max_steps,
+                max_retries=self.max_retries,
+                make_room=make_room,
+                weigh=self._weigh,
+            )
+        finally:
+            usage = sum(self._spent, Usage())
+            self.usage += usage
+        session_id = "" if self.session is None else self.session.id
+        return Reply(outcome.text, outcome.finish_reason, outcome.steps, usage, writes, session_id)
+
+    def _record(self, message: Message) -> None:
+        self._history.append(message)
+        if self.session is not None:
+            self.session.append(message)
+
+    def _weigh(self, completion: Completion) -> None:
+        self._compactor.learn(completion.usage)
+        if completion.usage is not None:
+            self._spent.append(completion.usage)
+
+    async def _make_room(self, emit: Emit, *, overflow: bool) -> bool:
+        needed = self._compactor.measure(self._history, self.registry.schemas())
+        if overflow:
+            why = "the server found the request too long"
+        elif needed > self._compactor.budget_tokens:
+            why = f"about {needed} tokens, over the budget of {self._compactor.budget_tokens}"
+        else:
+            return False
+        return await self._shorten(emit, why)
+
+    async def _shorten(self, emit: Emit, why: str) -> bool:
+        done = await self._compactor.shorten(
+            self.model, self._history[1:], emit=emit, max_retries=self.max_retries, why=why
+        )
+        if done is None:
+            return False
+        self._spent.append(done.usage)
+        self._history[1:] = [*done.messages, *self._history[len(self._history) - done.keep :]]
+        if self.session is not None:
+            self.session.compact(done.messages, keep=done.keep)
+        return True
+
+    # --- between turns
+
+    async def compact(self, *, on_event: Emit = ignore) -> bool:
+        """Sum up the older part of the talk now. Says, by a notice too, whether anything was shortened."""
+        self._compactor.begin()
+        self._spent = []
+        try:
+            return await self._shorten(on_event, "you asked for it")
+        finally:
+            self.usage += sum(self._spent, Usage())
+
+    def reset(self) -> None:
+        """Load memory again, freeze it again, and begin an empty talk, in a new session file if there was one."""
+        if self.session is not None:
+            old, self.session = self.session, Session.create(
+                self.session.path.parent, cwd=self.cwd, model=self.model.name
+            )
+            old.close()
+        self._history.clear()
+        self._build_prompt()
+
+    def undo(self) -> str | None:
+        """Take the last turn out of the talk. Returns what the user had asked, None where there is no turn."""
+        places = [place for place, message in enumerate(self._history) if message.get("role") == "user"]
+        if not places:
+            return None
+        place = places[-1]
+        text = text_of(self._history[place])
+        del self._history[place:]
+        if self.session is not None:
+            self.session.rewind(place - 1)
+        return text
+
+    # --- sub-agents
+
+    def spawn(
+        self, *, tools: Sequence[Tool] | None = None, instructions: str | None = None, name: str = ""
+    ) -> Agent:
+        """Make a sub-agent: the same model, an empty talk, no memory, no session, and no sub-agents of its own.
+
+        It gets the tools that may be inherited, with the folders of memory, sessions and `private` barred; `tools`
+        are given to it on purpose instead, barred likewise.
+        """
+        folders = self._private_folders()
+        chosen = self.registry.inheritable() if tools is None else tools
+        return SubAgent(
+            model=self.model,
+            tools=[tool.barred(folders) for tool in chosen],
+            instructions=self.instructions if instructions is None else instructions,
+            memory_dir=False,
+            policy=self.policy,
+            approve=self.approve,
+            max_steps=self.limits.max_steps,
+            max_retries=self.max_retries,
+            context_budget=self._compactor.budget_tokens,
+            can_delegate=False,
+            limits=replace(self.limits, max_agents=0),
+            private=folders,
+            name=name or f"{self.name}/sub",
+            cwd=self.cwd,
+        )
+
+    def _private_folders(self) -> list[Path]:
+        folders = [*self.private, *self.memory.folders]
+        if self.memory_store is not None:
+            folders.append(Path(self.memory_store.mem_dir))
+        if self.session is not None:
+            folders.append(self.session.path.parent)
+        return folders
+
+    async def delegate(self, prompt: str, agent_type: str | None = None) -> ToolResult:
+        """Hand one job to a fresh sub-agent and return what came of it; bounded, and within the limits of the turn."""
+        role = f"You act as: {agent_type.strip()}." if agent_type and agent_type.strip() else ""
+
+        def spawn(number: int) -> Agent:
+            instructions = "\n\n".join(part for part in (role, self.instructions) if part)
+            return self.spawn(instructions=instructions, name=f"{self.name}/sub-{number}")
+
+        return await self._delegation.run(spawn, prompt, self._spent.append)
+
+    async def close(self) -> None:
+        """Close the model's connections, the provider and the session file."""
+        await self.memory.close()
+        await self.model.close()
+        if self.session is not None:
+            self.session.close()
+
+
+class SubAgent(Agent):
+    """An agent for one job, without memory; made by `Agent.spawn` only."""
+
+    _prompt_name = "subagent"
+
+
+def _named(model: Model | str) -> Model:
+    if not isinstance(model, str):
+        return model
+    from agent.model import OpenAIModel  # loads the client package when it is used
+
+    return OpenAIModel(model)
