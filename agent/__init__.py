@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from agent.offline import OfflineModel
     from agent.reply import Reply
     from agent.scripted import ScriptedModel
-    from agent.session import Session, SessionSummary, find_session, list_sessions
+    from agent.session import Session
+    from agent.session_list import SessionSummary, find_session, list_sessions
 
 _HOMES = {
     "agent.agent": ("Agent",),
@@ -57,7 +58,8 @@ _HOMES = {
     "agent.offline": ("OfflineModel",),
     "agent.reply": ("Reply",),
     "agent.scripted": ("ScriptedModel",),
-    "agent.session": ("Session", "SessionSummary", "find_session", "list_sessions"),
+    "agent.session": ("Session",),
+    "agent.session_list": ("SessionSummary", "find_session", "list_sessions"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

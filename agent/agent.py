@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agent.compaction import Compactor
 from agent.delegation import AgentLimits, Delegation
 from agent.events import Emit, Event, Notice, ToolFinished, ToolStarted, ignore
+from agent.history import History
 from agent.home import MemoryDir, find_memory_dir
 from agent.loop import react
-from agent.messages import Completion, Message, Model, Usage, scrub, text_of, user_message
+from agent.messages import Completion, Message, Model, Usage, scrub, user_message
 from agent.reply import Reply, memory_write
 from agent.session import Session
 from memory import MemoryManager, MemoryStore, Origin, make_memory_tool
@@ -65,7 +66,6 @@ class Agent:
         self.name = name
         self.cwd = Path.cwd() if cwd is None else Path(cwd)
         self.instructions = instructions
-        self.session = session
         self.max_steps, self.max_retries = max_steps, max_retries
         self.policy = ToolPolicy(None) if policy is None else policy
         self.approve = approve
@@ -82,9 +82,8 @@ class Agent:
         self._delegation = Delegation(self.limits)
         self._compactor = Compactor(context_budget)
         self.registry = self._register(tools, can_delegate=can_delegate)
-        self._history: list[Message] = []
+        self._history = History(session)
         self._build_prompt()
-        self._history += session.messages if session is not None else []
 
     # --- what it is made of
 
@@ -97,7 +96,7 @@ class Agent:
         return MemoryStore(folder, *limits, origin=self._origin)
 
     def _origin(self) -> Origin:
-        session = "" if self.session is None else self.session.id
+        session = self._history.session_id
         return Origin(author="agent", agent=self.name, session=session, turn=self.turn, call_id=self._call_id)
 
     def _register(self, tools: Sequence[Tool], *, can_delegate: bool) -> ToolRegistry:
@@ -113,7 +112,7 @@ class Agent:
             self.memory_store.load_from_disk()
             memory = self.memory_store.format_all_for_system_prompt()
         text = render(self._prompt_name, memory=memory, instructions=self.instructions, kept=self._memory_words())
-        self._history[:1] = [{"role": "system", "content": scrub(text)}]
+        self._history.freeze(text)
 
     def _memory_words(self) -> str:
         return render("memory_use") if self.memory_store is not None or self.memory.tools() else ""
@@ -121,12 +120,17 @@ class Agent:
     @property
     def system_prompt(self) -> str:
         """The frozen prefix of every request."""
-        return text_of(self._history[0])
+        return self._history.prompt
 
     @property
     def messages(self) -> list[Message]:
         """The talk so far, without the system prompt."""
-        return self._history[1:]
+        return self._history.talk
+
+    @property
+    def session(self) -> Session | None:
+        """The file that this talk is kept in."""
+        return self._history.session
 
     @property
     def notices(self) -> list[str]:
@@ -140,9 +144,9 @@ class Agent:
         memory = "" if self.memory_store is None else self.memory_store.format_all_for_system_prompt()
         return {
             "tools": meter.tools(self.registry.schemas()),
-            "system": max(0, meter.messages(self._history[:1]) - meter.text(memory)),
+            "system": max(0, meter.messages(self._history.messages[:1]) - meter.text(memory)),
             "memory": meter.text(memory),
-            "talk": meter.messages(self._history[1:]),
+            "talk": meter.messages(self._history.talk),
         }
 
     @property
@@ -180,13 +184,13 @@ class Agent:
         recalled = await self.memory.prefetch(text)
         for notice in self.memory.take_notices():
             on_event(Notice("recall", notice))
-        self._record(user_message(f"{recalled}\n\n{text}" if recalled else text))
+        self._history.record(user_message(f"{recalled}\n\n{text}" if recalled else text))
         try:
             outcome = await react(
                 self.model,
-                self._history,
+                self._history.messages,
                 self.registry,
-                record=self._record,
+                record=self._history.record,
                 emit=watch,
                 max_steps=self.max_steps,
                 max_retries=self.max_retries,
@@ -196,13 +200,7 @@ class Agent:
         finally:
             usage = sum(self._spent, Usage())
             self.usage += usage
-        session_id = "" if self.session is None else self.session.id
-        return Reply(outcome.text, outcome.finish_reason, outcome.steps, usage, writes, session_id)
-
-    def _record(self, message: Message) -> None:
-        self._history.append(message)
-        if self.session is not None:
-            self.session.append(message)
+        return Reply(outcome.text, outcome.finish_reason, outcome.steps, usage, writes, self._history.session_id)
 
     def _weigh(self, completion: Completion) -> None:
         self._compactor.learn(completion.usage)
@@ -210,7 +208,7 @@ class Agent:
             self._spent.append(completion.usage)
 
     async def _make_room(self, emit: Emit, *, overflow: bool) -> bool:
-        needed = self._compactor.measure(self._history, self.registry.schemas())
+        needed = self._compactor.measure(self._history.messages, self.registry.schemas())
         if overflow:
             why = "the server found the request too long"
         elif needed > self._compactor.budget_tokens:
@@ -221,14 +219,12 @@ class Agent:
 
     async def _shorten(self, emit: Emit, why: str) -> bool:
         done = await self._compactor.shorten(
-            self.model, self._history[1:], emit=emit, max_retries=self.max_retries, why=why
+            self.model, self._history.talk, emit=emit, max_retries=self.max_retries, why=why
         )
         if done is None:
             return False
         self._spent.append(done.usage)
-        self._history[1:] = [*done.messages, *self._history[len(self._history) - done.keep :]]
-        if self.session is not None:
-            self.session.compact(done.messages, keep=done.keep)
+        self._history.shorten(done.messages, keep=done.keep)
         return True
 
     # --- between turns
@@ -244,31 +240,16 @@ class Agent:
 
     def reset(self) -> None:
         """Load memory again, freeze it again, and begin an empty talk, in a new session file if there was one."""
-        if self.session is not None:
-            old, self.session = self.session, Session.create(
-                self.session.path.parent, cwd=self.cwd, model=self.model.name
-            )
-            old.close()
-        self._history.clear()
+        self._history.restart(cwd=self.cwd, model=self.model.name)
         self._build_prompt()
 
     def undo(self) -> str | None:
         """Take the last turn out of the talk. Returns what the user had asked, None where there is no turn."""
-        places = [place for place, message in enumerate(self._history) if message.get("role") == "user"]
-        if not places:
-            return None
-        place = places[-1]
-        text = text_of(self._history[place])
-        del self._history[place:]
-        if self.session is not None:
-            self.session.rewind(place - 1)
-        return text
+        return self._history.undo()
 
     # --- sub-agents
 
-    def spawn(
-        self, *, tools: Sequence[Tool] | None = None, instructions: str | None = None, name: str = ""
-    ) -> Agent:
+    def spawn(self, *, tools: Sequence[Tool] | None = None, instructions: str | None = None, name: str = "") -> Agent:
         """Make a sub-agent: the same model, an empty talk, no memory, no session, and no sub-agents of its own.
 
         It gets the tools that may be inherited, with the folders of memory, sessions and `private` barred; `tools`

@@ -16,11 +16,12 @@ from prompts import render
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ["Cut", "TokenMeter", "plan_cut", "summary_request", "summary_messages"]
+__all__ = ["Cut", "TokenMeter", "is_summary", "plan_cut", "summary_messages", "summary_request"]
 
 PER_MESSAGE = 4  # tokens a message costs beside its text
 FILL_AFTER_CUT = 0.3  # of the budget: a cut is deep, so that the prefix moves rarely
 CLIP_CHARS = 4_000  # of one message in the text that is summed up
+SUMMARY_HEAD = "Summary of the talk so far:"
 ACKNOWLEDGED = "Understood. I will go on from this summary."
 
 
@@ -137,11 +138,16 @@ def summary_request(cut: Cut, budget_tokens: int) -> list[Message]:
 
 def summary_messages(summary: str, cut: Cut) -> list[Message]:
     """Return what stands in the place of the dropped messages; roles go on alternating."""
-    text = f"Summary of the talk so far:\n\n{summary.strip()}"
+    text = f"{SUMMARY_HEAD}\n\n{summary.strip()}"
     if cut.request:
         text += f"\n\nMy request, which you are working on:\n\n{cut.request}"
         return [{"role": "user", "content": text}]
     return [{"role": "user", "content": text}, {"role": "assistant", "content": ACKNOWLEDGED}]
+
+
+def is_summary(message: Message) -> bool:
+    """Say whether a user message is one of `summary_messages`, and no words of the user."""
+    return message.get("role") == "user" and text_of(message).startswith(SUMMARY_HEAD)
 
 
 def _transcript(message: Message) -> str:

@@ -69,12 +69,16 @@ class Delegation:
         except TimeoutError:
             if not clock.expired():
                 raise
-            return ToolResult(ok=False, error=f"The sub-agent was stopped at its time limit of {self.limits.timeout_s:g} s")
+            return ToolResult(
+                ok=False, error=f"The sub-agent was stopped at its time limit of {self.limits.timeout_s:g} s"
+            )
         except ModelFailure as failure:
             return ToolResult(ok=False, error=f"The sub-agent failed ({failure.kind}): {failure}")
         text = self._bounded(reply.text)
         if reply.finish_reason in ("limit", "repeat"):
-            why = f"its limit of max {child.max_steps} steps" if reply.finish_reason == "limit" else "a repeating failure"
+            why = (
+                f"its limit of max {child.max_steps} steps" if reply.finish_reason == "limit" else "a repeating failure"
+            )
             return ToolResult(ok=False, error=f"The sub-agent was stopped by {why}. Its last word: {text}")
         if reply.finish_reason == "length":
             text += "\n[the answer was truncated at the length limit]"

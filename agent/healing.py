@@ -39,7 +39,9 @@ def heal(messages: Iterable[Any]) -> list[Message]:
             found = results.pop(old, None)
             text = NO_RESULT if found is None else scrub(text_of(found))
             same = found is not None and old == new and found.get("content") == text
-            healed.append(found if found is not None and same else {"role": "tool", "tool_call_id": new, "content": text})
+            healed.append(
+                found if found is not None and same else {"role": "tool", "tool_call_id": new, "content": text}
+            )
         waiting.clear()
         results.clear()
 
@@ -69,9 +71,7 @@ def _plain(message: Message) -> Message | None:
     return {**message, "content": text} if text else None
 
 
-def _assistant(
-    message: Message, taken: set[str], waiting: list[tuple[str, str]], number: int
-) -> Message | None:
+def _assistant(message: Message, taken: set[str], waiting: list[tuple[str, str]], number: int) -> Message | None:
     text = scrub(text_of(message))
     calls = []
     found = message.get("tool_calls")
@@ -84,7 +84,11 @@ def _assistant(
         arguments = function.get("arguments")
         arguments = json_object(scrub(arguments)) if isinstance(arguments, str) else "{}"
         calls.append(
-            {"id": new, "type": "function", "function": {"name": scrub(function["name"]), "arguments": arguments or "{}"}}
+            {
+                "id": new,
+                "type": "function",
+                "function": {"name": scrub(function["name"]), "arguments": arguments or "{}"},
+            }
         )
         waiting.append((old, new))
     if not calls and not text.strip():

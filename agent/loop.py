@@ -161,7 +161,9 @@ class _Turn:
 
     async def _last_word(self, schemas: Sequence[dict[str, Any]]) -> Outcome:
         if self.stop == "limit":
-            text = f"The limit of max {self.outcome.steps} steps is reached; the model may answer once more, without tools"
+            text = (
+                f"The limit of max {self.outcome.steps} steps is reached; the model may answer once more, without tools"
+            )
         else:
             text = "The model kept repeating one failing call (a loop); it may answer once more, without tools"
         self.emit(Notice("limit" if self.stop == "limit" else "repeat", text))
@@ -209,7 +211,9 @@ class _Turn:
         else:
             count = self.failed[key] = self.failed.get(key, 0) + 1
             if count == TOLD_AT:
-                self.emit(Notice("repeat", f"The same call of {call.name} keeps repeating and failing; the model was told"))
+                self.emit(
+                    Notice("repeat", f"The same call of {call.name} keeps repeating and failing; the model was told")
+                )
             if count >= TOLD_AT:
                 text += REPEATED.format(count=count)
             if count >= STOPPED_AT:

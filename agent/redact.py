@@ -21,11 +21,13 @@ _SHAPES = re.compile(
 
 def redact(text: str) -> str:
     """Put a mark in place of every key: the values of variables named like keys, and the known shapes of keys."""
-    values = tuple(sorted(
-        {value for name, value in os.environ.items() if len(value) >= SHORTEST and KEY_NAME.search(name)},
-        key=len,
-        reverse=True,
-    ))
+    values = tuple(
+        sorted(
+            {value for name, value in os.environ.items() if len(value) >= SHORTEST and KEY_NAME.search(name)},
+            key=len,
+            reverse=True,
+        )
+    )
     known = _known(values)
     if known is not None:
         text = known.sub(MARK, text)

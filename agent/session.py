@@ -5,78 +5,17 @@ from __future__ import annotations
 import json
 import os
 import secrets as entropy
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from agent.failures import SessionUnavailable
 from agent.healing import heal
-from agent.messages import Message, text_of
+from agent.messages import Message
 from agent.redact import redact
+from agent.session_file import VERSION, now, read_talk, stamp, title_of
 
-__all__ = ["Session", "SessionSummary", "find_session", "list_sessions", "now"]
-
-VERSION = 1
-TITLE_CHARS = 80
-
-
-def now() -> datetime:
-    """Return the time in UTC; `MY_AGENT_NOW` (ISO 8601) fixes it."""
-    fixed = os.environ.get("MY_AGENT_NOW")
-    if fixed:
-        moment = datetime.fromisoformat(fixed)
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return datetime.now(UTC)
-
-
-def _stamp() -> str:
-    return now().isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-@dataclass(slots=True)
-class _Talk:
-    """What the lines of a file add up to."""
-
-    head: dict[str, Any] = field(default_factory=dict)
-    messages: list[Message] = field(default_factory=list)
-    damaged: int = 0
-    torn: bool = False
-    # The last line has no line end
-
-    def take(self, line: dict[str, Any]) -> bool:
-        kind = line.get("type")
-        if kind == "session":
-            self.head = self.head or line
-        elif kind == "message" and isinstance(line.get("message"), dict):
-            self.messages.append(line["message"])
-        elif kind == "compact" and isinstance(line.get("messages"), list) and isinstance(line.get("keep"), int):
-            kept = self.messages[-line["keep"] :] if line["keep"] > 0 else []
-            self.messages = [*line["messages"], *kept]
-        elif kind == "rewind" and isinstance(line.get("to"), int):
-            del self.messages[max(0, line["to"]) :]
-        else:
-            return False
-        return True
-
-
-def _read(path: Path) -> _Talk:
-    """Add up a session file. Lines that are no events are counted, never fatal; only a newline ends a line."""
-    raw = path.read_bytes()
-    talk = _Talk(torn=bool(raw) and not raw.endswith(b"\n"))
-    for piece in raw.split(b"\n"):
-        text = piece.strip(b"\0 \t\r")
-        if not text:
-            talk.damaged += b"\0" in piece
-            continue
-        try:
-            line = json.loads(text)
-        except (ValueError, RecursionError):
-            talk.damaged += 1
-            continue
-        talk.damaged += not (isinstance(line, dict) and talk.take(line))
-    return talk
+__all__ = ["Session"]
 
 
 class Session:
@@ -103,7 +42,7 @@ class Session:
         """Begin a new talk; nothing is written yet."""
         made = now()
         name = f"{made.strftime('%Y%m%d-%H%M%S')}-{entropy.token_hex(3)}"
-        head = {"type": "session", "version": VERSION, "id": name, "created": _stamp(), "cwd": str(cwd), "model": model}
+        head = {"type": "session", "version": VERSION, "id": name, "created": stamp(), "cwd": str(cwd), "model": model}
         return cls(folder / f"{name}.jsonl", head | ({"parent": parent} if parent else {}), [], [])
 
     @classmethod
@@ -115,7 +54,7 @@ class Session:
         session = cls(path, {}, [], [])
         session._acquire()
         try:
-            talk = _read(path)
+            talk = read_talk(path)
         except OSError as error:
             session.close()
             raise SessionUnavailable(f"Session file {str(path)!r} cannot be read: {error.strerror}") from error
@@ -151,22 +90,22 @@ class Session:
 
     @property
     def title(self) -> str:
-        return _title(self.messages)
+        return title_of(self.messages)
 
     def append(self, message: Message) -> None:
         """Add one message, in memory and on disk."""
         self.messages.append(message)
-        self._write({"type": "message", "at": _stamp(), "message": message})
+        self._write({"type": "message", "at": stamp(), "message": message})
 
     def compact(self, messages: Sequence[Message], *, keep: int) -> None:
         """Put `messages` in place of all but the last `keep`."""
         self.messages = [*messages, *(self.messages[-keep:] if keep else [])]
-        self._write({"type": "compact", "at": _stamp(), "messages": list(messages), "keep": keep})
+        self._write({"type": "compact", "at": stamp(), "messages": list(messages), "keep": keep})
 
     def rewind(self, to: int) -> None:
         """Keep the first `to` messages only."""
         del self.messages[to:]
-        self._write({"type": "rewind", "at": _stamp(), "to": to})
+        self._write({"type": "rewind", "at": stamp(), "to": to})
 
     def fork(self, folder: Path | None = None) -> Session:
         """Begin a new talk with all that was said in this one; this one's file stays as it is."""
@@ -215,66 +154,3 @@ class Session:
             raise SessionUnavailable(f"Session file {str(self.path)!r} cannot be written: {error.strerror}") from error
         self._torn = False
         self._written = True
-
-
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
-    id: str
-    path: Path
-    created: str
-    updated: datetime
-    turns: int
-    # User messages
-    title: str
-    parent: str
-
-
-def list_sessions(folder: Path) -> list[SessionSummary]:
-    """Return the sessions in `folder`, the one written last first. Files that hold none are left out."""
-    return [summary for path in _files(folder) if (summary := _summary(path)) is not None]
-
-
-def find_session(folder: Path, name: str) -> Path:
-    """Return the file of the session with this id, or the one whose id begins so.
-
-    Raises `SessionUnavailable` where there is none, or more than one.
-    """
-    exact = folder / f"{name}.jsonl"
-    if name and exact.name == f"{Path(name).name}.jsonl" and exact.is_file():
-        return exact
-    found = [path for path in _files(folder) if name and path.stem.startswith(name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise SessionUnavailable(f"{name!r} begins {len(found)} session ids: {', '.join(path.stem for path in found[:5])}")
-    raise SessionUnavailable(f"No session {name!r} in {str(folder)!r}; `my-agent sessions list` shows what is there")
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    found = [path for path in folder.glob("*.jsonl") if path.is_file()] if folder.is_dir() else []
-    yield from sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
-
-
-def _summary(path: Path) -> SessionSummary | None:
-    try:
-        talk, changed = _read(path), path.stat().st_mtime
-    except OSError:
-        return None  # gone or unreadable: nothing to list
-    if not talk.head and not talk.messages:
-        return None
-    turns = sum(message.get("role") == "user" for message in talk.messages)
-    return SessionSummary(
-        path.stem,
-        path,
-        str(talk.head.get("created", "")),
-        datetime.fromtimestamp(changed, UTC),
-        turns,
-        _title(talk.messages),
-        str(talk.head.get("parent", "")),
-    )
-
-
-def _title(messages: Sequence[Message]) -> str:
-    first = next((text_of(message) for message in messages if message.get("role") == "user"), "")
-    line = " ".join(first.split())
-    return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1] + "…"

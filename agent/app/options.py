@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 __all__ = ["FLAGS", "Flag", "Options", "flags_for", "takes_value"]
@@ -89,8 +89,6 @@ class Options:
     output_format: str | None = None
     timeout_s: float | None = None
     no_stdin: bool = False
-    given: frozenset[str] = field(default=frozenset(), compare=False)
-    # The fields that the command line named
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Options:
@@ -101,7 +99,7 @@ class Options:
             if value is None or value is False or value == 0 and _kind(one.name) == "count":
                 continue
             found[one.name] = _split(value) if _kind(one.name) == "many" else value
-        return cls(**found, given=frozenset(found))
+        return cls(**found)
 
 
 def flags_for(scope: Scope) -> list[Flag]:

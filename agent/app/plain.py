@@ -9,7 +9,7 @@ __all__ = ["cell_width", "one_line", "plain", "shorten"]
 
 _RISKY = re.compile(
     "\r\n|[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but newline and tab, DEL, C1 (8-bit escapes)
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction marks: text that reads other than it is
+    "\u202a-\u202e\u2066-\u2069"  # direction overrides: text that reads other than it is
     "\u2028\u2029\ud800-\udfff]"  # line ends that only some programs see; halves of characters
 )
 _SIMPLE = re.compile(r"[\x20-\x7e]*")

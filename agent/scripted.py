@@ -1,0 +1,129 @@
+"""`ScriptedModel`: answers from a list, and objects when a conversation does not simply grow."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from agent.messages import Completion, Message, ToolChoice
+
+__all__ = ["ScriptedAnswer", "ScriptedModel", "ScriptedRequest"]
+
+ScriptedAnswer: TypeAlias = (
+    "Completion | str | BaseException | Callable[[Sequence[Message], Sequence[dict[str, Any]]], Any]"
+)
+# A text is a whole answer, an exception is raised, a function gets messages and tools and returns (or awaits) one of the others
+
+
+class ScriptedRequest(NamedTuple):
+    messages: list[Message]
+    tools: list[dict[str, Any]]
+    tool_choice: ToolChoice
+
+
+class ScriptedModel:
+    """A model for tests and examples: request `n` gets `script[n]`.
+
+    Raises `AssertionError` when the script is over and when a request breaks the prefix: its messages must extend those of the
+    last request of the same conversation, and its tools must be the same bytes. Conversations are told apart by their system and
+    first user message; a request without an assistant message begins one.
+    """
+
+    name = "scripted"
+
+    def __init__(
+        self, script: Sequence[ScriptedAnswer] | Callable[..., Any], *, check: bool = True, delay_s: float = 0.0
+    ) -> None:
+        """Play `script`: a list of answers, or one function that answers every request.
+
+        `check=False` allows requests that do not extend the last one (after an undo, say). `delay_s` is waited before each answer.
+        """
+        self.requests: list[ScriptedRequest] = []
+        # Copies, in the order they came
+        self._always = script if callable(script) else None
+        self._script = [] if callable(script) else list(script)
+        self._played = 0
+        self._check = check
+        self._delay_s = delay_s
+        self._conversations: dict[str, list[tuple[list[str], str]]] = {}
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], *, tool_choice: ToolChoice = "auto"
+    ) -> AsyncIterator[str | Completion]:
+        self.requests.append(ScriptedRequest(copy.deepcopy(list(messages)), copy.deepcopy(list(tools)), tool_choice))
+        self._follow(messages, tools)
+        answer = self._next_answer()  # before any wait, so that parallel requests are answered in the order they came
+        await asyncio.sleep(self._delay_s)
+        while callable(answer) and not isinstance(answer, BaseException):
+            answer = answer(messages, tools)
+            if inspect.isawaitable(answer):
+                answer = await _awaited(answer)
+        if isinstance(answer, BaseException):
+            raise answer
+        completion = Completion(content=answer) if isinstance(answer, str) else answer
+        assert isinstance(completion, Completion), f"answer {len(self.requests)} of the script is {completion!r}"
+        for piece in re.findall(r"\S+\s*|\s+", completion.content):
+            yield piece
+        yield completion
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    def _next_answer(self) -> Any:
+        if self._always is not None:
+            return self._always
+        self._played += 1
+        assert self._played <= len(self._script), (
+            f"request {self._played} came, but the script has {len(self._script)} answers; its last message: "
+            f"{json.dumps(self.requests[-1].messages[-1:], ensure_ascii=False)[:500]}"
+        )
+        return self._script[self._played - 1]
+
+    def _follow(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> None:
+        if not self._check:
+            return
+        texts = [json.dumps(message, ensure_ascii=False) for message in messages]
+        tools_text = json.dumps(list(tools), ensure_ascii=False)
+        conversations = self._conversations.setdefault(_opening(messages, texts), [])
+        extended = [known for known in conversations if texts[: len(known[0])] == known[0]]
+        if extended:
+            before = max(extended, key=lambda known: len(known[0]))
+            assert before[1] == tools_text, (
+                f"request {len(self.requests)} of the script changes the tools:\n{_difference(before[1], tools_text)}"
+            )
+            conversations.remove(before)
+        elif conversations and any(message.get("role") == "assistant" for message in messages):
+            known = max((known for known, _ in conversations), key=lambda known: _common(known, texts))
+            at = _common(known, texts)
+            difference = _difference(known[at], texts[at]) if at < len(texts) else f"it ends before {known[at][:300]}"
+            raise AssertionError(
+                f"request {len(self.requests)} of the script does not extend the one before it, from message {at} on:\n{difference}"
+            )
+        conversations.append((texts, tools_text))
+
+
+def _opening(messages: Sequence[Message], texts: Sequence[str]) -> str:
+    """The system message and the first of the user."""
+    for number, message in enumerate(messages):
+        if message.get("role") == "user":
+            return "\n".join([*texts[: min(number, 1)], texts[number]])
+    return "\n".join(texts[:1])
+
+
+def _common(left: Sequence[str], right: Sequence[str]) -> int:
+    return next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+
+
+def _difference(before: str, after: str) -> str:
+    at = _common(before, after)
+    start = max(0, at - 60)
+    return f"  before: ...{before[start : at + 200]}\n  after:  ...{after[start : at + 200]}"
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer
