@@ -17,7 +17,7 @@ __all__ = ["ScriptedAnswer", "ScriptedModel", "ScriptedRequest"]
 ScriptedAnswer: TypeAlias = (
     "Completion | str | BaseException | Callable[[Sequence[Message], Sequence[dict[str, Any]]], Any]"
 )
-# A text is a whole answer, an exception is raised, a function gets messages and tools and returns (or awaits) one of the others
+# A text is a whole answer, an exception is raised, a function gets messages and tools and gives (perhaps async) one of those
 
 
 class ScriptedRequest(NamedTuple):
@@ -29,9 +29,9 @@ class ScriptedRequest(NamedTuple):
 class ScriptedModel:
     """A model for tests and examples: request `n` gets `script[n]`.
 
-    Raises `AssertionError` when the script is over and when a request breaks the prefix: its messages must extend those of the
-    last request of the same conversation, and its tools must be the same bytes. Conversations are told apart by their system and
-    first user message; a request without an assistant message begins one.
+    Raises `AssertionError` when the script is over and when a request breaks the prefix: its messages must extend those
+    of the last request of the same conversation, and its tools must be the same bytes. Conversations are told apart by
+    their first user message and their prefix; a request without an assistant message begins one.
     """
 
     name = "scripted"
@@ -41,7 +41,8 @@ class ScriptedModel:
     ) -> None:
         """Play `script`: a list of answers, or one function that answers every request.
 
-        `check=False` allows requests that do not extend the last one (after an undo, say). `delay_s` is waited before each answer.
+        `check=False` allows requests that do not extend the last one: after an undo, or when a session is resumed with
+        another system prompt. `delay_s` is waited before each answer.
         """
         self.requests: list[ScriptedRequest] = []
         # Copies, in the order they came
@@ -66,7 +67,8 @@ class ScriptedModel:
         if isinstance(answer, BaseException):
             raise answer
         completion = Completion(content=answer) if isinstance(answer, str) else answer
-        assert isinstance(completion, Completion), f"answer {len(self.requests)} of the script is {completion!r}"
+        if not isinstance(completion, Completion):
+            raise AssertionError(f"the script has {completion!r} where a Completion or a text must be")
         for piece in re.findall(r"\S+\s*|\s+", completion.content):
             yield piece
         yield completion
@@ -78,41 +80,39 @@ class ScriptedModel:
         if self._always is not None:
             return self._always
         self._played += 1
-        assert self._played <= len(self._script), (
-            f"request {self._played} came, but the script has {len(self._script)} answers; its last message: "
-            f"{json.dumps(self.requests[-1].messages[-1:], ensure_ascii=False)[:500]}"
-        )
+        if self._played > len(self._script):
+            last = json.dumps(self.requests[-1].messages[-1:], ensure_ascii=False)
+            raise AssertionError(
+                f"request {self._played} came, but the script has {len(self._script)} answers; its last message: {last:.500}"
+            )
         return self._script[self._played - 1]
 
     def _follow(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> None:
         if not self._check:
             return
+        # As text, because a message that was changed in place equals itself
         texts = [json.dumps(message, ensure_ascii=False) for message in messages]
         tools_text = json.dumps(list(tools), ensure_ascii=False)
-        conversations = self._conversations.setdefault(_opening(messages, texts), [])
+        users = (text for message, text in zip(messages, texts, strict=True) if message.get("role") == "user")
+        conversations = self._conversations.setdefault(next(users, ""), [])
         extended = [known for known in conversations if texts[: len(known[0])] == known[0]]
         if extended:
             before = max(extended, key=lambda known: len(known[0]))
-            assert before[1] == tools_text, (
-                f"request {len(self.requests)} of the script changes the tools:\n{_difference(before[1], tools_text)}"
-            )
+            if before[1] != tools_text:
+                raise AssertionError(f"{self._request} changes the tools:\n{_difference(before[1], tools_text)}")
             conversations.remove(before)
         elif conversations and any(message.get("role") == "assistant" for message in messages):
             known = max((known for known, _ in conversations), key=lambda known: _common(known, texts))
             at = _common(known, texts)
-            difference = _difference(known[at], texts[at]) if at < len(texts) else f"it ends before {known[at][:300]}"
+            after = texts[at] if at < len(texts) else "(nothing)"
             raise AssertionError(
-                f"request {len(self.requests)} of the script does not extend the one before it, from message {at} on:\n{difference}"
+                f"{self._request} does not extend the one before it, from message {at} on:\n{_difference(known[at], after)}"
             )
         conversations.append((texts, tools_text))
 
-
-def _opening(messages: Sequence[Message], texts: Sequence[str]) -> str:
-    """The system message and the first of the user."""
-    for number, message in enumerate(messages):
-        if message.get("role") == "user":
-            return "\n".join([*texts[: min(number, 1)], texts[number]])
-    return "\n".join(texts[:1])
+    @property
+    def _request(self) -> str:
+        return f"request {len(self.requests)} to the scripted model"
 
 
 def _common(left: Sequence[str], right: Sequence[str]) -> int:
@@ -120,9 +120,8 @@ def _common(left: Sequence[str], right: Sequence[str]) -> int:
 
 
 def _difference(before: str, after: str) -> str:
-    at = _common(before, after)
-    start = max(0, at - 60)
-    return f"  before: ...{before[start : at + 200]}\n  after:  ...{after[start : at + 200]}"
+    start = max(0, _common(before, after) - 60)
+    return f"  before: ...{before[start : start + 260]}\n  after:  ...{after[start : start + 260]}"
 
 
 async def _awaited(answer: Awaitable[Any]) -> Any:
