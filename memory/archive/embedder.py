@@ -1,0 +1,152 @@
+"""`Embedder`: what turns texts into vectors, and what every one of ours has in common.
+
+RuntimeError
+└── EmbeddingUnavailable   the provider is away, refuses, or answers something that is no vector of the promised size
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
+
+__all__ = ["BATCH_TEXTS", "BlockingEmbedder", "Embedder", "EmbeddingUnavailable", "check_vectors", "in_thread"]
+
+BATCH_TEXTS = 100
+BATCH_CHARS = 200_000  # hosted providers count at most 300,000 tokens a request
+
+T = TypeVar("T")
+
+
+class EmbeddingUnavailable(RuntimeError):
+    """No vectors can be had; the text says why and what to do."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one size. `identity` names the model: vectors of another identity are stale."""
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
+        """Return one vector a text, in the order of `texts`; `query` tells a question from what is stored.
+
+        Raises `EmbeddingUnavailable`; then nothing of this call is kept.
+        """
+        ...
+
+
+class BlockingEmbedder(ABC):
+    """Asks a provider for batch after batch in a thread; a subclass says how one batch is asked for."""
+
+    def __init__(
+        self, provider: str, model: str, dimensions: int, *, where: str, max_chars: int, timeout_s: float | None
+    ) -> None:
+        self.provider, self.model, self._dimensions = provider, model, dimensions
+        self._where = where
+        # How messages name the provider: never with a key in it.
+        self._max_chars, self._timeout_s = max_chars, timeout_s
+
+    @property
+    def identity(self) -> str:
+        return f"{self.provider}/{self.model}/{self.dimensions}"
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
+        vectors: list[list[float]] = []
+        for batch in _batches([_clean(text, self._max_chars) for text in texts]):
+            vectors += check_vectors(await self._within_limit(batch, query), len(batch), self.dimensions, self._where)
+        return vectors
+
+    async def _within_limit(self, batch: list[str], query: bool) -> list[Any]:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await in_thread(lambda: self._ask(batch, query))
+        except TimeoutError as error:
+            sentence = f"{self._where} did not answer within {self._timeout_s:g} s"
+            raise EmbeddingUnavailable(sentence) from error
+
+    @abstractmethod
+    def _ask(self, batch: list[str], query: bool) -> list[Any]:
+        """Return what the provider gave for `batch`, unchecked. Raises EmbeddingUnavailable, TimeoutError."""
+
+
+def check_vectors(vectors: Any, count: int, dimensions: int, where: str) -> list[list[float]]:
+    """Return `vectors` as lists of floats if they are `count` vectors of `dimensions` finite numbers.
+
+    Raises `EmbeddingUnavailable`, which names `where`, for anything else.
+    """
+    if not isinstance(vectors, Sequence) or isinstance(vectors, str):
+        raise EmbeddingUnavailable(f"{where} answered no list of vectors")
+    if len(vectors) != count:
+        raise EmbeddingUnavailable(f"{where} answered {len(vectors)} vectors for {count} texts")
+    return [_check_vector(vector, dimensions, where) for vector in vectors]
+
+
+def _check_vector(vector: Any, dimensions: int, where: str) -> list[float]:
+    try:
+        numbers = [float(number) for number in vector]
+    except (TypeError, ValueError) as error:
+        raise EmbeddingUnavailable(f"{where} answered a vector that is no list of numbers") from error
+    if len(numbers) != dimensions:
+        sentence = f"{where} answers vectors of {len(numbers)} numbers, not {dimensions}: correct `dimensions`"
+        raise EmbeddingUnavailable(sentence)
+    if not all(map(math.isfinite, numbers)):
+        raise EmbeddingUnavailable(f"{where} answered a vector with a number that is not finite")
+    return numbers
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Run `work` in a daemon thread and wait for it.
+
+    A wait that is cancelled leaves the thread behind, and a thread left behind never holds up the end of the program
+    nor takes a place in the pool where tools run, as one of `asyncio.to_thread` would.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        try:
+            result = work()
+        except BaseException as error:
+            _hand_over(loop, future, future.set_exception, error)
+        else:
+            _hand_over(loop, future, future.set_result, result)
+
+    threading.Thread(target=run, name="embed", daemon=True).start()
+    return await future
+
+
+def _hand_over(
+    loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], settle: Callable[[Any], None], value: Any
+) -> None:
+    with suppress(RuntimeError):  # the loop was closed: nobody waits for this any more
+        loop.call_soon_threadsafe(lambda: None if future.done() else settle(value))
+
+
+def _clean(text: str, max_chars: int) -> str:
+    """Cut `text` to what a model reads; NUL ends a text in some engines, lone surrogates are no UTF-8."""
+    return text[:max_chars].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+
+
+def _batches(texts: list[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    chars = 0
+    for text in texts:
+        if batch and (len(batch) == BATCH_TEXTS or chars + len(text) > BATCH_CHARS):
+            yield batch
+            batch, chars = [], 0
+        batch.append(text)
+        chars += len(text)
+    if batch:
+        yield batch
