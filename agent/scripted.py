@@ -17,7 +17,7 @@ __all__ = ["ScriptedAnswer", "ScriptedModel", "ScriptedRequest"]
 ScriptedAnswer: TypeAlias = (
     "Completion | str | BaseException | Callable[[Sequence[Message], Sequence[dict[str, Any]]], Any]"
 )
-# A text is a whole answer, an exception is raised, a function gets messages and tools and gives (perhaps async) one of those
+# A text is a whole answer, an exception is raised, a function gets messages and tools and gives one of those
 
 
 class ScriptedRequest(NamedTuple):
@@ -83,7 +83,8 @@ class ScriptedModel:
         if self._played > len(self._script):
             last = json.dumps(self.requests[-1].messages[-1:], ensure_ascii=False)
             raise AssertionError(
-                f"request {self._played} came, but the script has {len(self._script)} answers; its last message: {last:.500}"
+                f"request {self._played} came, but the script has {len(self._script)} answers; its last message: "
+                f"{last:.500}"
             )
         return self._script[self._played - 1]
 
@@ -105,9 +106,8 @@ class ScriptedModel:
             known = max((known for known, _ in conversations), key=lambda known: _common(known, texts))
             at = _common(known, texts)
             after = texts[at] if at < len(texts) else "(nothing)"
-            raise AssertionError(
-                f"{self._request} does not extend the one before it, from message {at} on:\n{_difference(known[at], after)}"
-            )
+            where = f"{self._request} does not extend the one before it, from message {at} on"
+            raise AssertionError(f"{where}:\n{_difference(known[at], after)}")
         conversations.append((texts, tools_text))
 
     @property

@@ -18,10 +18,12 @@ import socket
 import struct
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from request_faults import request_faults
+from wire_answers import Answer, call, chunk, chunks, deltas, event, http, message, raw
 
 __all__ = [
     "Answer",
@@ -36,36 +38,6 @@ __all__ = [
     "raw",
     "request_faults",
 ]
-
-Close = Literal["clean", "abrupt", "reset"]
-# clean: as HTTP allows, so that a dropped stream looks like a whole one; abrupt: before the body is over; reset: by RST
-Framing = Literal["chunked", "length", "close"]
-# How the body says where it ends; `close` = by the end of the connection
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What one request gets. Built by `message`, `deltas`, `chunks`, `raw` and `http`."""
-
-    frames: tuple[bytes, ...] = ()
-    # Pieces of the body, each sent by itself
-    status: int = 200
-    headers: tuple[tuple[str, str], ...] = (("Content-Type", "text/event-stream"),)
-    whole: bytes | None = None
-    # The body for a request that did not ask for a stream
-    usage: dict[str, int] | None = None
-    # Sent as a chunk of its own when the request asked for it
-    tail: tuple[bytes, ...] = ()
-    delay_s: float = 0.0
-    gap_s: float = 0.0
-    stall_after: int | None = None
-    stall_s: float = 30.0
-    close: Close = "clean"
-    framing: Framing = "chunked"
-
-    def timed(self, **changes: Any) -> Answer:
-        """Return the same answer with other `delay_s`, `gap_s`, `stall_after`, `stall_s`, `close`, `framing`."""
-        return replace(self, **changes)
 
 
 @dataclass
@@ -84,89 +56,6 @@ class Request:
     def messages(self) -> list[dict[str, Any]]:
         found = self.data.get("messages")
         return found if isinstance(found, list) else []
-
-
-def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **fields: Any) -> dict[str, Any]:
-    """Return one `chat.completion.chunk`; `fields` are added to it or replace its own."""
-    choices = [{"index": 0, "delta": delta or {}, "finish_reason": finish}]
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "m",
-        "choices": choices,
-        **fields,
-    }
-
-
-def _event(payload: dict[str, Any] | str) -> bytes:
-    text = payload if isinstance(payload, str) else json.dumps(payload)
-    return b"data: " + text.encode() + b"\n\n"
-
-
-def chunks(payloads: Iterable[dict[str, Any] | str], *, done: bool = True, **timing: Any) -> Answer:
-    """Answer with these chunks as they stand, text being sent as it is, then `[DONE]`."""
-    return Answer(tuple(map(_event, payloads)), tail=(_event("[DONE]"),) if done else (), **timing)
-
-
-def deltas(
-    pieces: Iterable[dict[str, Any]],
-    finish: str | None = "stop",
-    *,
-    usage: dict[str, int] | None = None,
-    done: bool = True,
-    **timing: Any,
-) -> Answer:
-    """Answer with one chunk a delta, then one with the finish reason (none if that is None), then `[DONE]`."""
-    payloads = [chunk(piece) for piece in pieces] + ([chunk({}, finish)] if finish else [])
-    return replace(chunks(payloads, done=done, **timing), usage=usage)
-
-
-def call(name: str, arguments: dict[str, Any] | str, call_id: str = "call_1") -> dict[str, Any]:
-    """Return one entry of `tool_calls`."""
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
-
-
-def message(
-    content: str | None = None,
-    calls: Sequence[dict[str, Any]] = (),
-    *,
-    finish: str | None = None,
-    reasoning: str | None = None,
-    usage: dict[str, int] | None = None,
-    **timing: Any,
-) -> Answer:
-    """Answer with this message: streamed if the request asks for it, else as one JSON object."""
-    finish = finish or ("tool_calls" if calls else "stop")
-    words = {"role": "assistant", "content": content, "reasoning_content": reasoning}
-    words = {name: value for name, value in words.items() if value is not None}
-    pieces = [words] + [{"tool_calls": [{"index": index, **one}]} for index, one in enumerate(calls)]
-    whole_message = {"content": None, **words} | ({"tool_calls": list(calls)} if calls else {})
-    whole = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "m",
-        "choices": [{"index": 0, "message": whole_message, "finish_reason": finish}],
-    } | ({"usage": usage} if usage else {})
-    return replace(deltas(pieces, finish, usage=usage, **timing), whole=json.dumps(whole).encode())
-
-
-def raw(*frames: bytes, content_type: str = "text/event-stream", **timing: Any) -> Answer:
-    """Answer with these bytes as the body, each piece sent by itself."""
-    return Answer(frames, headers=(("Content-Type", content_type),), **timing)
-
-
-def http(
-    status: int, body: dict[str, Any] | str | bytes = b"", *, headers: dict[str, str] | None = None, **timing: Any
-) -> Answer:
-    """Answer with a status and a body that has a length."""
-    if isinstance(body, dict):
-        body = json.dumps(body).encode()
-    data = body.encode() if isinstance(body, str) else body
-    found = {"Content-Type": "application/json"} | (headers or {})
-    return Answer((data,) if data else (), status, tuple(found.items()), **{"framing": "length", **timing})
 
 
 class Loopback:
@@ -203,9 +92,7 @@ class Loopback:
         assert self._ready.wait(10), "the loopback server did not start"
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
 
@@ -302,7 +189,7 @@ class _Connection(asyncio.Protocol):
             answer = http(answer.status, answer.whole)
             frames = list(answer.frames)
         elif answer.usage and (request.data.get("stream_options") or {}).get("include_usage"):
-            frames.append(_event(chunk(choices=[], usage=answer.usage)))
+            frames.append(event(chunk(choices=[], usage=answer.usage)))
         frames += answer.tail
         keep = answer.close == "clean" and answer.framing != "close"
         self._transport.write(_head(answer, sum(map(len, frames)), keep))
@@ -344,74 +231,3 @@ def _head(answer: Answer, size: int, keep: bool) -> bytes:
     if not keep:
         lines.append("Connection: close")
     return "\r\n".join(lines).encode() + b"\r\n\r\n"
-
-
-def request_faults(request: Request) -> list[str]:
-    """Return what a strict server would answer 400 to, in words; empty when the request is valid."""
-    faults = []
-    try:
-        text = request.body.decode()
-    except UnicodeDecodeError as error:
-        return [f"the body is not UTF-8: {error}"]
-    if "\\u0000" in text and any("\0" in part for part in _strings(request.data)):
-        faults.append("a NUL in a text")
-    if "\\ud" in text.lower():
-        odd = (part for part in _strings(request.data) if any("\ud800" <= letter <= "\udfff" for letter in part))
-        faults.extend(f"a lone surrogate in {part[:40]!r}" for part in odd)
-    if not request.messages:
-        faults.append("no messages")
-    return faults + list(_pairing_faults(request.messages))
-
-
-def _pairing_faults(messages: Sequence[dict[str, Any]]) -> Iterator[str]:
-    waiting: list[str] = []
-    ids: Counter[str] = Counter()
-    for number, entry in enumerate(messages):
-        role = entry.get("role")
-        if role == "tool":
-            call_id = entry.get("tool_call_id")
-            if not waiting or waiting.pop(0) != call_id:
-                yield f"messages.{number}: result {call_id!r} answers no open call, or not in order"
-            continue
-        if waiting:
-            yield f"messages.{number}: calls {waiting} have no result"
-            waiting = []
-        if role == "assistant":
-            calls = entry.get("tool_calls") or []
-            if not calls and not (entry.get("content") or ""):
-                yield f"messages.{number}: an assistant message with neither text nor calls"
-            for one in calls:
-                ids[one.get("id", "")] += 1
-                waiting.append(one.get("id", ""))
-                if not one.get("id") or ids[one["id"]] > 1:
-                    yield f"messages.{number}: call id {one.get('id')!r} is missing or used twice"
-                yield from _argument_faults(number, one.get("function") or {})
-        elif role == "system" and number:
-            yield f"messages.{number}: a system message that is not the first"
-        elif role not in {"user", "system", "developer"}:
-            yield f"messages.{number}: unknown role {role!r}"
-    if waiting:
-        yield f"calls {waiting} at the end have no result"
-
-
-def _argument_faults(number: int, function: dict[str, Any]) -> Iterator[str]:
-    if not function.get("name"):
-        yield f"messages.{number}: a call without a name"
-    try:
-        arguments = json.loads(function.get("arguments", ""))
-    except ValueError:
-        arguments = None
-    if not isinstance(arguments, dict):
-        yield f"messages.{number}: arguments {str(function.get('arguments'))[:40]!r} are not a JSON object"
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _strings(key)
-            yield from _strings(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner)
