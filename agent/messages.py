@@ -78,10 +78,13 @@ class Model(Protocol):
 
 
 def scrub(text: str) -> str:
-    """Replace what no server takes: lone surrogates and NUL."""
-    if text.isascii():
-        return text.replace("\0", "\ufffd")
-    return text.replace("\0", "\ufffd").encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    """Replace what no server takes: NUL and lone surrogates; pairs of surrogates become the character they stand for."""
+    text = text.replace("\0", "\ufffd")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def json_object(text: str) -> str | None:

@@ -35,9 +35,8 @@ def find_session(folder: Path, name: str) -> Path:
 
     Raises `SessionUnavailable` where there is none, or more than one.
     """
-    exact = folder / f"{name}.jsonl"
-    if name and exact.name == f"{Path(name).name}.jsonl" and exact.is_file():
-        return exact
+    if name and Path(name).name == name and (folder / f"{name}.jsonl").is_file():
+        return folder / f"{name}.jsonl"
     found = [path for path in _files(folder) if name and path.stem.startswith(name)]
     if len(found) == 1:
         return found[0]
