@@ -1,0 +1,168 @@
+"""The one text analyser: what an entry is found by, and what a query asks for, on every backend."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from urllib.parse import quote
+
+from memory.archive.entry import Entry, Filter
+from memory.archive.stopwords import ENGLISH, GLUE
+
+__all__ = [
+    "Terms",
+    "Word",
+    "analyse",
+    "category_term",
+    "filter_terms",
+    "fold",
+    "pack",
+    "query_words",
+    "stem",
+    "tag_term",
+    "unpack",
+]
+
+TERM_LIMIT = 64
+WORDS_LIMIT = 64
+TF_LIMIT, LENGTH_LIMIT = 255, 65_535
+KANA_MARKS = "\u3099\u309a"
+# Han, kana and hangul: written without blanks, so taken as singles and pairs.
+PAIRED = (
+    "\u1100-\u11ff\u3005\u3007\u3040-\u30fa\u30fc-\u30ff\u3100-\u318f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Vowel signs that are no letters to `\w` but stand inside words (Devanagari to Khmer, Arabic, Hebrew).
+SIGNS = (
+    "\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0981-\u0dff\u0e30-\u0e4e\u0eb0-\u0ecd"
+    "\u0f71-\u0fbc\u102b-\u109d\u17b4-\u17d3"
+)
+TOKEN = re.compile(f"([{PAIRED}]+)|((?:(?![{PAIRED}])(?:[^\\W_]|[{SIGNS}]))+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """An analysed entry: how often each term stands in it, and how many words and characters it has."""
+
+    counts: Mapping[str, int]
+    # at most 255 each; filter terms (first character `#`) among them
+    length: int
+    # at most 65,535; filter terms do not count
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a query. `paired`: of a script without blanks, so it matches whole only."""
+
+    text: str
+    paired: bool = False
+
+
+def fold(text: str) -> str:
+    """Return the text in its plain form: compatibility forms, case and marks gone, kana voicing kept."""
+    if text.isascii():
+        return text.lower()
+    text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    text = "".join(letter for letter in text if letter in KANA_MARKS or not unicodedata.combining(letter))
+    return unicodedata.normalize("NFKC", text)
+
+
+def analyse(entry: Entry) -> Terms:
+    """Return the terms of key, content and tags, and the filter terms of category and tags."""
+    counts: Counter[str] = Counter()
+    length = 0
+    for paired, text in tokens(f"{entry.key}\n{entry.content}\n" + "\n".join(entry.tags)):
+        if paired:
+            counts.update(text)
+            counts.update(first + second for first, second in pairwise(text))
+            length += len(text)
+        else:
+            counts[text] += 1
+            length += 1
+    for term in (category_term(entry.category), *map(tag_term, entry.tags)):
+        counts[term] = 1
+    return Terms({term: min(count, TF_LIMIT) for term, count in counts.items()}, min(length, LENGTH_LIMIT))
+
+
+def tokens(text: str) -> Iterator[tuple[bool, str]]:
+    """Give runs of paired script (True) and words (False) in order, folded."""
+    for match in TOKEN.finditer(fold(text)):
+        run, word = match.groups()
+        yield (True, run) if run else (False, word[:TERM_LIMIT])
+
+
+def query_words(query: str) -> list[Word]:
+    """Return the distinct words asked for, in order, at most 64.
+
+    Function words (English, Chinese) are left out when others remain. A run of paired script gives its pairs; a
+    character that stands alone, or alone between function words, gives itself.
+    """
+    plain: dict[Word, None] = {}
+    chosen: dict[Word, None] = {}
+    for paired, text in tokens(query):
+        if paired:
+            plain.update(dict.fromkeys(pieces(text)))
+            for part in GLUE.split(text):
+                chosen.update(dict.fromkeys(pieces(part)))
+        else:
+            plain[Word(text)] = None
+            if text not in ENGLISH:
+                chosen[Word(text)] = None
+    return list(chosen or plain)[:WORDS_LIMIT]
+
+
+def pieces(run: str) -> Iterator[Word]:
+    if len(run) == 1:
+        yield Word(run, paired=True)
+    for first, second in pairwise(run):
+        yield Word(first + second, paired=True)
+
+
+def category_term(category: str) -> str:
+    return f"#c:{category}"
+
+
+def tag_term(tag: str) -> str:
+    """Return the filter term of a tag: exact, so not folded; free of blanks and `*`."""
+    return f"#t:{quote(tag, safe='')}"
+
+
+def filter_terms(chosen: Filter) -> list[str]:
+    """Return the terms an entry must all have to pass the filter."""
+    category = [] if chosen.category is None else [category_term(chosen.category)]
+    return category + [tag_term(tag) for tag in chosen.tags]
+
+
+def pack(terms: Terms) -> str:
+    """Return the terms as one line of text: `length term term*count ...`."""
+    parts = (term if count == 1 else f"{term}*{count}" for term, count in terms.counts.items())
+    return f"{terms.length} {' '.join(parts)}"
+
+
+def unpack(line: str) -> Terms:
+    length, *parts = line.split(" ")
+    counts: dict[str, int] = {}
+    for part in parts:
+        term, star, count = part.partition("*")
+        counts[term] = int(count) if star else 1
+    return Terms(counts, int(length))
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """Return the English stem; words of paired script and filter terms are their own."""
+    return english()(word) if word.isascii() and word.isalpha() else word
+
+
+@lru_cache(maxsize=1)
+def english() -> Callable[[str], str]:
+    # 60 ms, so only when words are first compared.
+    import snowballstemmer  # type: ignore[import-untyped]
+
+    stemmer = snowballstemmer.stemmer("english")
+    return lambda word: str(stemmer.stemWord(word))
