@@ -60,9 +60,9 @@ def shorten(text: str, cells: int) -> str:
     """Return `text` cut to `cells` columns, with `…` where something was cut off."""
     if cell_width(text) <= cells:
         return text
-    used, kept = 1, 0
-    for kept, char in enumerate(text):
+    used = 1  # the mark itself
+    for place, char in enumerate(text):
         used += _columns(char)
         if used > cells:
-            break
-    return text[:kept].rstrip() + "…"
+            return text[:place].rstrip() + "…"
+    return text

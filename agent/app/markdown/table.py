@@ -42,7 +42,12 @@ def draw_table(lines: Sequence[str], width: int) -> str | None:
         table.add_row(*map(_styled, _filled(row, count)))
     target = io.StringIO()
     console = Console(
-        file=target, width=max(width, 8), force_terminal=True, color_system="standard", no_color=False, legacy_windows=False
+        file=target,
+        width=max(width, 8),
+        force_terminal=True,
+        color_system="standard",
+        no_color=False,
+        legacy_windows=False,
     )
     console.print(table)
     return "\n".join(line.rstrip() for line in target.getvalue().rstrip("\n").split("\n")) + "\n"

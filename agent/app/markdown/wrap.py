@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import groupby
+from operator import itemgetter
 
 from agent.app.markdown.inline import Span
 from agent.app.plain import cell_width
-from agent.app.style import paint
+from agent.app.style import DIM, paint
 
 __all__ = ["WordWrap", "paint_spans"]
 
 # Between two of these, or beside one, a line may break although there is no blank: Chinese, Japanese, Korean
-_WIDE = "\u1100-\u115f\u2e80-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffef"
-_WIDE += "\U00020000-\U0003fffd"
+_WIDE = "\u1100-\u115f\u2e80-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf"
+_WIDE += "\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffef\U00020000-\U0003fffd"
 _TOKEN = re.compile(f"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
 _WIDE_CHAR = re.compile(f"[{_WIDE}]")
+FIRST_WIDE = _WIDE[0]
 _NOT_FIRST = frozenset("，。、；：？！）］｝】》〉」』”’％…—·,.;:?!)]}%")
 _NOT_LAST = frozenset("（［｛【《〈「『“‘([{")
 
@@ -49,7 +51,7 @@ class WordWrap:
                 if self._may_break(token[0]):
                     self._end_word(written)
                 self._word.append((token, style))
-                self._word_width += cell_width(token)
+                self._word_width += len(token) if token.isascii() else cell_width(token)
                 self._last = token[-1]
         return paint_spans(written)
 
@@ -61,6 +63,8 @@ class WordWrap:
         return paint_spans(written)
 
     def _may_break(self, following: str) -> bool:
+        if self._last < FIRST_WIDE and following < FIRST_WIDE:
+            return False  # most text, decided at once
         if not self._last or following in _NOT_FIRST or self._last in _NOT_LAST:
             return False
         return _WIDE_CHAR.match(following) is not None or _WIDE_CHAR.match(self._last) is not None
@@ -70,7 +74,7 @@ class WordWrap:
             return
         blank = self._blank
         if self._column > len(self._indent) and self._column + len(blank[0]) + self._word_width > self._width:
-            written.append(("\n" + self._indent, ""))
+            written += [("\n", ""), (self._indent, DIM if self._indent.strip() else "")]
             self._column, blank = cell_width(self._indent), ("", "")
         written.append(blank)
         written += self._word
@@ -80,6 +84,7 @@ class WordWrap:
 
 def paint_spans(spans: Iterable[Span]) -> str:
     """Return the spans painted, neighbours of one style together."""
+    filled = (span for span in spans if span[0])
     return "".join(
-        paint("".join(text for text, _ in group), style) for style, group in groupby(spans, key=lambda span: span[1])
+        paint("".join(text for text, _ in group), style) for style, group in groupby(filled, key=itemgetter(1))
     )

@@ -1,0 +1,109 @@
+"""`Renderer`: the events of a turn on a screen. `plain` defuses foreign text.
+
+An answer is written once, as it comes. In a terminal it is styled by `MarkdownStream`; on a pipe it stays as the model
+wrote it, and is written when its step is over, because a dropped stream makes what came before it void.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.app.markdown import MarkdownStream
+from agent.app.plain import plain
+from agent.app.screen import Screen
+from agent.app.style import DIM, NOTE
+from agent.app.tool_line import SHOWN_CELLS, short_call, tool_line
+from agent.events import AnswerDropped, Event, Notice, StepStarted, TextDelta, ToolFinished, ToolStarted
+
+__all__ = ["Renderer", "plain"]
+
+FLUSH_S = 0.05  # pieces that come faster are written together: the eye sees no difference, the processor does
+
+
+class Renderer:
+    """Shows one turn after the other. Use it as `on_event`, and call `end()` when a turn is over, however it went."""
+
+    def __init__(self, screen: Screen, *, markdown: bool = True) -> None:
+        self._screen = screen
+        self._stream = MarkdownStream(lambda: screen.columns) if markdown and screen.styled else None
+        self._chunks: list[str] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._running: list[str] = []
+        # The calls that have begun and not ended, as they are shown
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, TextDelta):
+            self._take(event.text)
+            return
+        match event:
+            case StepStarted():
+                self._end_answer()
+                self._screen.busy("thinking")
+            case ToolStarted(call):
+                self._end_answer()
+                self._running.append(f"{call.name} {short_call(call)}")
+                self._show_running()
+            case ToolFinished(call, result, seconds):
+                self._finished(f"{call.name} {short_call(call)}")
+                columns = self._screen.columns if self._screen.styled else 2 * SHOWN_CELLS
+                line = tool_line(call, result, seconds, columns=columns, styled=self._screen.styled)
+                self._screen.say_painted(line)
+                self._show_running()
+            case AnswerDropped(reason):
+                self._drop(reason)
+            case Notice(kind, text):
+                self._end_answer()
+                # That nothing was saved belongs to the answer that says the contrary
+                tell = self._screen.show if kind == "memory" else self._screen.say
+                tell(text, NOTE if kind in ("memory", "warning", "limit", "truncated") else DIM)
+                self._show_running()
+
+    def end(self) -> None:
+        """The turn is over: write what was held back, and stop the spinner."""
+        self._running.clear()
+        self._end_answer()
+        self._screen.idle()
+
+    def _take(self, text: str) -> None:
+        self._chunks.append(text)
+        if self._timer is None and self._screen.terminal:
+            self._timer = asyncio.get_running_loop().call_later(FLUSH_S, self._flush)
+
+    def _flush(self, *, last: bool = False) -> None:
+        """Write what has come. A carriage return waits for the newline that may follow it."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        text = "".join(self._chunks)
+        self._chunks = ["\r"] if text.endswith("\r") and not last else []
+        text = plain(text[:-1] if self._chunks else text)
+        if self._stream is None:
+            self._screen.write(text)
+            return
+        self._screen.write(self._stream.feed(text))
+        if self._stream.holding:
+            self._screen.busy("writing")
+
+    def _end_answer(self) -> None:
+        self._flush(last=True)
+        if self._stream is not None:
+            self._screen.write(self._stream.finish())
+        self._screen.end_line()
+
+    def _drop(self, reason: str) -> None:
+        if self._screen.terminal:
+            self._end_answer()
+            self._screen.say(f"(what came above is void: {reason})", DIM)
+        else:
+            self._chunks.clear()
+            self._screen.say(f"(an answer was dropped: {reason})", DIM)
+
+    def _finished(self, label: str) -> None:
+        if label in self._running:
+            self._running.remove(label)
+
+    def _show_running(self) -> None:
+        if len(self._running) == 1:
+            self._screen.busy(self._running[0])
+        elif self._running:
+            self._screen.busy(f"{len(self._running)} tools: {', '.join(self._running)}")

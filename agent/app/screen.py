@@ -1,0 +1,159 @@
+"""`Screen`: where a chat writes. What is there stays; only the spinner's line is taken back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import TextIO
+
+from agent.app.plain import one_line, plain, shorten
+from agent.app.style import DIM, paint
+
+__all__ = ["Screen"]
+
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+TICK_S = 0.1
+CLEAR_LINE = "\r\x1b[K"
+
+
+class Screen:
+    """Two streams: `out` for answers and what commands show, `side` for what is said beside them.
+
+    In a terminal both are the same. `styled`: colours and Markdown. `terminal`: somebody looks at `out` as it grows.
+    `live`: a spinner may turn, which needs a terminal that can go back to the beginning of a line. A stream that nobody reads any more swallows the rest without a word;
+    `lost` is then called, once.
+    """
+
+    def __init__(self, out: TextIO, side: TextIO, *, styled: bool, terminal: bool, live: bool) -> None:
+        self.styled = styled
+        self.terminal = terminal
+        self.live = live
+        self.lost: Callable[[], None] = lambda: None
+        self._out, self._side = out, side
+        self._same = out is side
+        self._fresh = True
+        # `out` is at the beginning of a line
+        self._broken: set[int] = set()
+        self._held: list[tuple[TextIO, str]] | None = None
+        self._spinner = _Spinner(self._draw)
+
+    @property
+    def columns(self) -> int:
+        try:
+            return os.get_terminal_size(self._out.fileno()).columns or 80
+        except (OSError, ValueError):
+            return 80
+
+    # --- lasting text
+
+    def write(self, text: str) -> None:
+        """Write to `out` as it stands. The text must be `plain`, or painted."""
+        if text:
+            self._put(self._out, text)
+            self._fresh = text.endswith("\n")
+
+    def show(self, text: str, style: str = "") -> None:
+        """Write foreign text to `out`, as lines of their own."""
+        self.end_line()
+        self.write(self.painted(text, style) + "\n")
+
+    def say(self, text: str, style: str = "") -> None:
+        """Write foreign text beside the answer, as lines of their own."""
+        self.say_painted(self.painted(text, style))
+
+    def say_painted(self, text: str) -> None:
+        """`say`, for a text that is `plain`, or painted."""
+        if self._same:
+            self.end_line()
+        self._put(self._side, text + "\n")
+
+    def end_line(self) -> None:
+        """Go to the beginning of a line, if not there."""
+        if not self._fresh:
+            self.write("\n")
+
+    def painted(self, text: str, style: str) -> str:
+        """Return foreign text defused, and in `style` where styles are wanted."""
+        return paint(plain(text), style) if self.styled else plain(text)
+
+    # --- the line that is taken back
+
+    def busy(self, label: str) -> None:
+        """Let the spinner turn beside `label`, until something is written or `idle` is called."""
+        if self.live and self._held is None and self._fresh:
+            self._spinner.start(label)
+
+    def idle(self) -> None:
+        self._spinner.stop()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep what is written meanwhile for later: somebody is being asked."""
+        self.idle()
+        self._held = []
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            for stream, text in held:
+                self._put(stream, text)
+
+    def _draw(self, frame: str, label: str) -> None:
+        text = shorten(f"{frame} {one_line(label)}", self.columns - 1) if frame else ""
+        self._send(self._out, CLEAR_LINE + (paint(text, DIM) if self.styled else text))
+
+    def _put(self, stream: TextIO, text: str) -> None:
+        if self._held is not None:
+            self._held.append((stream, text))
+            return
+        self._spinner.stop()
+        self._send(stream, text)
+
+    def _send(self, stream: TextIO, text: str) -> None:
+        if id(stream) in self._broken:
+            return
+        try:
+            stream.write(text)
+            stream.flush()
+        except (OSError, ValueError):  # the reader of the pipe has left, or the terminal is gone
+            self._broken.add(id(stream))
+            with contextlib.suppress(OSError, ValueError):
+                # what is still in the buffer must not fail once more at the end of the program
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            self.lost()
+
+
+class _Spinner:
+    """A character that turns while nothing else can be shown."""
+
+    def __init__(self, draw: Callable[[str, str], None]) -> None:
+        self._draw = draw
+        self._timer: asyncio.TimerHandle | None = None
+        self._label = ""
+        self._frame = 0
+        self._began = 0.0
+        self._shown = False
+
+    def start(self, label: str) -> None:
+        if self._timer is None:
+            self._began = time.monotonic()
+            self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
+        self._label = label
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._shown:
+            self._shown = False
+            self._draw("", "")
+
+    def _tick(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
+        seconds = time.monotonic() - self._began
+        self._shown = True
+        self._draw(FRAMES[self._frame % len(FRAMES)], f"{self._label} {seconds:.0f} s" if seconds >= 2 else self._label)
+        self._frame += 1
