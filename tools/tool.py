@@ -1,12 +1,33 @@
-"""`Tool`: a function the model may call."""
+"""`Tool`: a function the model may call, and the words of a call: `ToolCall`, `ToolResult`."""
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-__all__ = ["ToolCall", "ToolResult"]
+from tools.thread import in_thread
+
+if TYPE_CHECKING:
+    from tools.arguments import Arguments
+
+__all__ = ["Inheritable", "Tool", "ToolCall", "ToolResult", "tool"]
+
+Inheritable = bool | Literal["supervised"]
+# May a sub-agent have it? "supervised": only where the policy asks a person before each call.
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what OpenAI-compatible servers accept as a function name
+UNSENDABLE = re.compile("[\x00\ud800-\udfff]")  # NUL and half characters: a request that holds one is refused
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+PREVIEW_TIMEOUT_S = 10.0
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +41,8 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
+    """What a call came to: `data` when it went well, else a sentence for the model in `error`."""
+
     ok: bool
     data: Any = None
     error: str | None = None
@@ -29,3 +52,182 @@ class ToolResult:
         if not self.ok:
             return f"Error: {self.error}"
         return self.data if isinstance(self.data, str) else json.dumps(self.data, ensure_ascii=False)
+
+
+class Tool:
+    """A function with its schema, and what the registry must know about it.
+
+    The parameters of `func` are the arguments, its docstring is the description, and
+    `Annotated[str, Field(description="...")]` describes one argument. A `def` runs in a thread, an `async def` on the
+    loop. It returns text, JSON data or a `ToolResult`, and refuses by raising ValueError or OSError: their text goes to
+    the model. With a `**ignored` parameter unknown arguments are dropped instead of refused.
+    """
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        parallel: bool = False,
+        inheritable: Inheritable = True,
+        timeout_s: float | None = None,
+        rule: Callable[[Mapping[str, Any]], str] | None = None,
+        preview: Callable[[Mapping[str, Any]], str | Awaitable[str]] | None = None,
+        bar: Callable[[Sequence[Path]], Tool] | None = None,
+    ) -> None:
+        """Build the schema at once: a function that cannot be a tool raises ValueError here, not at its first call.
+
+        rule: names the tool whose policy governs these arguments; preview: says what a call would change or lose;
+        bar: makes the same tool with more folders forbidden.
+        """
+        # pydantic takes 55 ms to import, so only where a tool is built.
+        from tools.arguments import Arguments
+
+        self.func = func
+        own_name: str = getattr(func, "__name__", "")
+        self.name = name or own_name
+        if not NAME.fullmatch(self.name):
+            raise ValueError(f"{self.name!r} is no tool name: use 1 to 64 letters, digits, '_' or '-'")
+        self.description = (inspect.getdoc(func) or "") if description is None else description
+        self.parallel = parallel
+        self.inheritable = inheritable
+        self.timeout_s = timeout_s
+        self._rule = rule
+        self._preview = preview
+        self._bar = bar
+        self._arguments: Arguments = Arguments(func, self.name)
+        self._schema = {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": self._arguments.schema,
+            },
+        }
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r})"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the OpenAI function schema: the same object at each call, to be left as it is."""
+        return self._schema
+
+    async def execute(self, arguments: str) -> ToolResult:
+        """Run the function with JSON text.
+
+        Never raises: what goes wrong is the result's `error`. Only a cancel passes.
+        """
+        try:
+            values = self._arguments.check(self._arguments.parse(arguments))
+        except ValueError as error:
+            return ToolResult(False, error=sendable(str(error)))
+        try:
+            async with asyncio.timeout(self.timeout_s) as limit:
+                return as_result(await self._call(values))
+        except TimeoutError as error:
+            if not limit.expired():  # the function's own
+                return self._failure(error)
+            return ToolResult(False, error=f"{self.name} was stopped: it took longer than {self.timeout_s:g} s")
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            return self._failure(error)  # nobody cancelled this call: something inside the function was
+        except (Exception, SystemExit) as error:
+            return self._failure(error)
+
+    def rule_for(self, arguments: str) -> str:
+        """Return the name of the tool whose policy governs this call: its own, unless `rule` says another."""
+        if self._rule is None:
+            return self.name
+        try:
+            return self._rule(self._arguments.parse(arguments))
+        except ValueError:
+            return self.name  # arguments that cannot be read will not run
+
+    async def preview_of(self, arguments: str) -> str:
+        """Return what the call would change or lose, for the person who is asked; "" when there is nothing to show."""
+        if self._preview is None:
+            return ""
+        try:
+            async with asyncio.timeout(PREVIEW_TIMEOUT_S):
+                values = self._arguments.check(self._arguments.parse(arguments))
+                shown = await in_thread(self._preview, values)
+                return sendable(shown if isinstance(shown, str) else await shown)
+        except (ValueError, OSError) as error:
+            return sendable(f"(no preview: {sentence(error)})")
+        except Exception as error:
+            log.warning("the preview of %s failed", self.name, exc_info=True)
+            return sendable(f"(no preview: {sentence(error)})")
+
+    def barred(self, folders: Sequence[Path]) -> Tool:
+        """Return the same tool with `folders` forbidden too; a tool that touches no files is returned as it is."""
+        return self._bar(folders) if self._bar and folders else self
+
+    async def _call(self, values: dict[str, Any]) -> Any:
+        if inspect.iscoroutinefunction(self.func):
+            return await self.func(**values)
+        returned = await in_thread(self.func, **values)
+        return await returned if inspect.isawaitable(returned) else returned
+
+    def _failure(self, error: BaseException) -> ToolResult:
+        if not isinstance(error, ValueError | OSError):
+            log.warning("tool %s failed", self.name, exc_info=error)
+        return ToolResult(False, error=sendable(sentence(error)))
+
+
+@overload
+def tool(func: Callable[..., Any], /, **options: Any) -> Tool: ...
+@overload
+def tool(func: None = None, /, **options: Any) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(func: Callable[..., Any] | None = None, /, **options: Any) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """Make a `Tool` of the decorated function: `@tool`, or `@tool(parallel=True)` with the options of `Tool`."""
+    if func is None:
+        return lambda decorated: Tool(decorated, **options)
+    return Tool(func, **options)
+
+
+def sendable(text: str) -> str:
+    """Return `text` with NUL and lone surrogates replaced, so that any server takes it."""
+    return UNSENDABLE.sub(REPLACEMENT, text)
+
+
+def sentence(error: BaseException) -> str:
+    """Return what an error says: its own words if it is a refusal, else with its type before them."""
+    if isinstance(error, OSError) and error.strerror:
+        place = "" if error.filename is None else f": {error.filename!r}"
+        return f"{error.strerror}{place}"
+    words = str(error)
+    if isinstance(error, ValueError | OSError) and words and not isinstance(error, UnicodeError):
+        return words
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def as_result(returned: Any) -> ToolResult:
+    """Wrap what a function returned. Raises ValueError when it is not JSON data."""
+    result = returned if isinstance(returned, ToolResult) else ToolResult(True, data=returned)
+    error = None if result.error is None else sendable(result.error)
+    return ToolResult(result.ok, data=plain(result.data), error=error)
+
+
+def plain(data: Any) -> Any:
+    """Return `data` as JSON data that can be sent."""
+    if isinstance(data, str):
+        return sendable(data)
+    from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+    try:
+        tidy = _tidy(to_jsonable_python(data, inf_nan_mode="strings", serialize_unknown=False))
+        json.dumps(tidy, allow_nan=False)
+    except (PydanticSerializationError, RecursionError, TypeError, ValueError) as error:
+        raise ValueError(f"the tool returned what is not JSON data ({type(data).__name__}): {error}") from error
+    return tidy
+
+
+def _tidy(data: Any) -> Any:
+    if isinstance(data, str):
+        return sendable(data)
+    if isinstance(data, dict):
+        return {_tidy(key): _tidy(value) for key, value in data.items()}
+    return [_tidy(part) for part in data] if isinstance(data, list) else data
