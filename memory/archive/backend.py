@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    type_matrix = NDArray[np.float32]
+    Matrix = NDArray[np.float32]
+else:
+    Matrix = object  # numpy takes 90 ms to import
 
-__all__ = ["Backend", "Block", "Partition", "Reader", "Stored", "Vocable", "Writer"]
+__all__ = ["Backend", "Block", "Matrix", "Partition", "Reader", "Stored", "Vocable", "Writer"]
 
 
 class Stored(NamedTuple):
@@ -145,10 +147,10 @@ class Reader(Protocol):
     # Vectors
 
     def unembedded(self, view: View, model: str, limit: int) -> list[Stored]:
-        """Return entries inside the view that have no vectors of this model, newest id first, at most `limit`."""
+        """Return entries inside the view that have no vectors of this model, in any order, at most `limit`."""
         ...
 
-    def nearest(self, owner: str | None, model: str, vector: type_matrix, limit: int) -> list[int]:
+    def nearest(self, owner: str | None, model: str, vector: Matrix, limit: int) -> list[int]:
         """Return the ids whose best passage is nearest to the vector (one dimension, length 1), nearest first.
 
         Each id once, entries of the owner only, removed ones may be among them. With an owner the answer may not depend
@@ -156,7 +158,7 @@ class Reader(Protocol):
         """
         ...
 
-    def vectors(self, model: str, ids: Sequence[int]) -> Mapping[int, type_matrix]:
+    def vectors(self, model: str, ids: Sequence[int]) -> Mapping[int, Matrix]:
         """Return the passages (rows) of those ids that have vectors of this model, bit for bit as they were put."""
         ...
 
@@ -176,7 +178,7 @@ class Writer(Reader, Protocol):
         """Remove entries and their vectors; a folded one is gone from here on, and its terms stay readable."""
         ...
 
-    def put_vectors(self, model: str, rows: Mapping[int, type_matrix]) -> None:
+    def put_vectors(self, model: str, rows: Mapping[int, Matrix]) -> None:
         """Keep passages of these ids in place of any they had, of whatever model; pass over ids that are no more."""
         ...
 
