@@ -192,8 +192,11 @@ class Writer(Reader, Protocol):
         """Return ids that were removed since the last fold and are still in blocks, smallest first, at most `limit`."""
         ...
 
-    def last_blocks(self, vocables: Sequence[int]) -> list[Block]:
-        """Return the block with the highest `first` of each of these vocables."""
+    def blocks_at(self, places: Sequence[tuple[int, int]]) -> list[Block]:
+        """Return, for each (vocable, id), the block of the vocable with the highest `first` that is not above the id.
+
+        In any order; one that several places have in common may come several times.
+        """
         ...
 
     def put_vocables(self, owner: str, counts: Mapping[str, tuple[str, int]]) -> list[Vocable]:

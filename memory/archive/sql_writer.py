@@ -42,16 +42,12 @@ class SqlWriter(SqlReader):
     def removed(self, limit: int) -> list[int]:
         return [number for (number,) in self.link.rows("SELECT id FROM removed ORDER BY id LIMIT ?", [limit])]
 
-    def last_blocks(self, vocables: Sequence[int]) -> list[Block]:
+    def blocks_at(self, places: Sequence[tuple[int, int]]) -> list[Block]:
         statement = (
-            "SELECT vocable, first, data FROM blocks AS b WHERE vocable IN ({}) AND first = "
-            "(SELECT max(first) FROM blocks AS c WHERE c.vocable = b.vocable)"
+            "SELECT vocable, first, data FROM blocks WHERE vocable = ? AND first <= ? ORDER BY first DESC LIMIT 1"
         )
-        return [
-            Block(vocable, first, bytes(data))
-            for some in batches(vocables)
-            for vocable, first, data in self.link.rows(statement.format(marks(some)), some)
-        ]
+        found = (row for place in places for row in self.link.rows(statement, place))
+        return [Block(vocable, first, bytes(data)) for vocable, first, data in found]
 
     def put_vocables(self, owner: str, counts: Mapping[str, tuple[str, int]]) -> list[Vocable]:
         self.link.run_many(

@@ -1,0 +1,203 @@
+"""`VectorFiles`: vectors of a SQLite archive in files that are mapped into memory and searched whole.
+
+They repeat what the database has, one pair of files for each owner and model, so they may be deleted at any time: what
+is torn, foreign or from another database is made again. `NAME.ids` has 64 bytes of header, then (seq, entry) as two
+8-byte integers a row; `NAME.vec` has the rows of float32. A row counts once its ids are there: they are written last.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import struct
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np  # this file is only loaded where vectors are searched
+from numpy.typing import NDArray
+
+from memory.atomic import locked
+from memory.refusal import StoreBusy
+
+__all__ = ["VectorFile", "VectorFiles"]
+
+MAGIC = b"my-agent vectors 1\n"
+HEADER_BYTES = 64
+SCAN_ROWS = 65_536
+COPY_ROWS = 4_096
+Rows = Callable[[str, Sequence[Any]], list[Any]]
+
+
+class VectorFiles:
+    """The files of one database, each opened when it is first searched."""
+
+    def __init__(self, folder: Path, name: str, store: str) -> None:
+        self._folder, self._name, self.store = folder, name, store
+        self._open: dict[tuple[str, str], VectorFile] = {}
+        self._lock = threading.Lock()
+
+    def nearest(
+        self, rows: Rows, model: str, owners: Sequence[str], vector: NDArray[np.float32], limit: int
+    ) -> list[int]:
+        """Return the entries with the nearest vectors, nearest first; `rows` reads the database."""
+        best: dict[int, float] = {}
+        with self._lock:
+            for owner in owners:
+                if (owner, model) not in self._open:
+                    self._open[owner, model] = self._file(owner, model, len(vector))
+                file = self._open[owner, model]
+                file.follow(rows, owner, model)
+                best.update(file.nearest(vector, limit))
+        return sorted(best, key=lambda entry: (-best[entry], entry))[:limit]
+
+    def _file(self, owner: str, model: str, dimensions: int) -> VectorFile:
+        digest = hashlib.sha256("\0".join([self.store, owner, model, str(dimensions)]).encode()).digest()
+        return VectorFile(self._folder / f"{self._name}-{digest[:8].hex()}", digest, dimensions)
+
+    def close(self) -> None:
+        with self._lock:
+            self._open.clear()
+
+
+class VectorFile:
+    """The vectors of one owner and model. Where no file can be written they are kept in memory."""
+
+    def __init__(self, path: Path, digest: bytes, dimensions: int) -> None:
+        self._ids_path, self._vec_path = path.with_name(f"{path.name}.ids"), path.with_name(f"{path.name}.vec")
+        self._header = (MAGIC + digest + struct.pack("<I", dimensions)).ljust(HEADER_BYTES, b"\0")
+        self._dimensions = dimensions
+        self._checked = self._in_memory = False
+        self.ids: NDArray[np.int64] = np.empty((0, 2), np.int64)
+        self.vectors: NDArray[np.float32] = np.empty((0, dimensions), np.float32)
+
+    def follow(self, rows: Rows, owner: str, model: str) -> None:
+        """Take up what the database has got since the last time."""
+        if not self._checked:
+            self._load()
+            (live,) = rows("SELECT count(*) FROM vectors WHERE model = ? AND owner = ?", [model, owner])[0]
+            newest = rows("SELECT seq FROM sqlite_sequence WHERE name = 'vectors'", [])
+            if len(self.ids) > 2 * live + COPY_ROWS or (len(self.ids) and self.last > (newest or [(0,)])[0][0]):
+                self._start_again()
+            self._checked = True
+        elif len(self.ids) and not self._in_memory and not self._still_there():
+            self._load()
+        statement = (
+            "SELECT seq, entry, vector FROM vectors WHERE model = ? AND owner = ? AND seq > ? ORDER BY seq LIMIT ?"
+        )
+        while found := rows(statement, [model, owner, self.last, COPY_ROWS]):
+            whole = [row for row in found if len(row[2]) == 4 * self._dimensions]
+            ids = np.array([row[:2] for row in whole], np.int64).reshape(-1, 2)
+            self._append(ids, b"".join(row[2] for row in whole))
+            if len(found) < COPY_ROWS:
+                break
+
+    @property
+    def last(self) -> int:
+        return int(self.ids[-1, 0]) if len(self.ids) else 0
+
+    def nearest(self, vector: NDArray[np.float32], limit: int) -> dict[int, float]:
+        """Return up to `limit` entries with the cosine of their best row, which is above 0."""
+        if not len(self.ids):
+            return {}
+        scores = np.empty(len(self.ids), np.float32)
+        for start in range(0, len(scores), SCAN_ROWS):
+            np.dot(self.vectors[start : start + SCAN_ROWS], vector, out=scores[start : start + SCAN_ROWS])
+        found: dict[int, float] = {}
+        wanted = limit
+        while True:  # an entry may have many rows: look at more of them until there are enough entries
+            top = np.argpartition(scores, -wanted)[-wanted:] if wanted < len(scores) else np.arange(len(scores))
+            top = top[scores[top] > 0]
+            order = top[np.lexsort((self.ids[top, 1], -scores[top]))]
+            found = {}
+            for row, entry in zip(order.tolist(), self.ids[order, 1].tolist(), strict=True):
+                found.setdefault(entry, float(scores[row]))
+            if len(found) >= limit or len(top) < wanted or wanted >= len(scores):
+                return found
+            wanted = min(wanted * 4, len(scores))
+
+    def _load(self) -> None:
+        """Take over what the files hold, or nothing."""
+        self.ids, self.vectors = self.ids[:0], self.vectors[:0]
+        try:
+            with self._ids_path.open("rb") as file:
+                header = file.read(HEADER_BYTES)
+            count = self._rows_there()
+        except OSError:
+            return
+        if header == self._header and count:
+            ids = np.memmap(self._ids_path, np.int64, mode="r", offset=HEADER_BYTES, shape=(count, 2))
+            if self._checked or bool(np.all(np.diff(ids[:, 0]) > 0)):
+                self._map(count)
+
+    def _still_there(self) -> bool:
+        """Tell whether the files are as long as they were: what is mapped past their end must not be touched."""
+        try:
+            return self._rows_there() >= len(self.ids)
+        except OSError:
+            return True  # deleted: what is mapped stays
+
+    def _rows_there(self) -> int:
+        ids, vectors = self._ids_path.stat().st_size, self._vec_path.stat().st_size
+        return min((ids - HEADER_BYTES) // 16, vectors // (4 * self._dimensions))
+
+    def _map(self, count: int) -> None:
+        self.ids = np.memmap(self._ids_path, np.int64, mode="r", offset=HEADER_BYTES, shape=(count, 2))
+        self.vectors = np.memmap(self._vec_path, np.float32, mode="r", shape=(count, self._dimensions))
+
+    def _start_again(self) -> None:
+        self.ids, self.vectors = self.ids[:0], self.vectors[:0]
+        for path in (self._ids_path, self._vec_path):
+            with contextlib.suppress(OSError):  # it is written over as soon as it can be
+                path.unlink()
+
+    def _append(self, ids: NDArray[np.int64], data: bytes) -> None:
+        try:
+            if self._in_memory:
+                raise PermissionError
+            self._ids_path.parent.mkdir(mode=0o700, exist_ok=True)
+            with locked(self._ids_path.parent / ".lock"):
+                self._write(ids, data)
+        except (OSError, StoreBusy):
+            self._in_memory = True
+            fresh = np.frombuffer(data, np.float32).reshape(len(ids), self._dimensions)
+            self.vectors = np.concatenate([self.vectors, fresh])
+            self.ids = np.concatenate([self.ids, ids])
+
+    def _write(self, ids: NDArray[np.int64], data: bytes) -> None:
+        before = self.last
+        if not self._alone():
+            self._load()
+            if self.last != before:  # another process went on, or began again: go on from there
+                return
+        count = len(self.ids)
+        write_at(self._vec_path, count * 4 * self._dimensions, data)
+        write_at(self._ids_path, 0, self._header)
+        write_at(self._ids_path, HEADER_BYTES + count * 16, ids.tobytes())
+        self._map(count + len(ids))
+
+    def _alone(self) -> bool:
+        """Tell whether the files are as we left them."""
+        try:
+            with self._ids_path.open("rb") as file:
+                header = file.read(HEADER_BYTES)
+                file.seek(HEADER_BYTES + 16 * max(0, len(self.ids) - 1))
+                last = file.read(16)
+            there = self._rows_there()
+        except OSError:
+            return not len(self.ids)
+        if header != self._header or not len(self.ids):
+            return not len(self.ids) and (header != self._header or there == 0)
+        return there == len(self.ids) and last == self.ids[-1:].tobytes()
+
+
+def write_at(path: Path, offset: int, data: bytes) -> None:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+    with os.fdopen(descriptor, "r+b") as file:
+        file.seek(offset)
+        file.write(data)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())
