@@ -71,6 +71,18 @@ class Session:
             session.notices.append(f"{talk.damaged} damaged line(s) in {path.name} were skipped; the rest was kept")
         return session
 
+    @classmethod
+    def delete(cls, path: Path) -> None:
+        """Remove the file of a session. Raises `SessionUnavailable` when another process has it open."""
+        session = cls(path, {}, [], [])
+        session._acquire()
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise SessionUnavailable(f"Session file {str(path)!r} cannot be deleted: {error.strerror}") from error
+        finally:
+            session.close()
+
     @property
     def id(self) -> str:
         return self.path.stem
