@@ -1,0 +1,98 @@
+"""`complete`: one whole answer, asked for again where that may help. The only place that retries."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Any
+
+from agent.events import AnswerDropped, Emit, Notice, TextDelta
+from agent.failures import EmptyAnswer, ModelFailure, ProviderFailed
+from agent.messages import Completion, Message, Model, ToolChoice
+
+__all__ = ["complete"]
+
+FIRST_WAIT_S = 0.5  # doubled from one retry to the next
+LONGEST_WAIT_S = 60.0  # a server that asks for more is told to the user instead
+EMPTY_RETRIES = 1  # what came back empty twice will do so again
+
+
+async def complete(
+    model: Model,
+    messages: Sequence[Message],
+    tools: Sequence[dict[str, Any]],
+    *,
+    tool_choice: ToolChoice = "auto",
+    emit: Emit,
+    max_retries: int = 4,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    rng: Callable[[], float] = random.random,
+    partial: list[str] | None = None,
+) -> Completion:
+    """Ask `model` until it gives a whole answer, and return it.
+
+    Text is emitted as it streams; what was shown of an answer that broke is taken back by `AnswerDropped`. `partial`
+    holds the text of the answer that is under way, for a caller that is cancelled. The server's Retry-After is a
+    lower bound. Raises the last `ModelFailure` when it is not retryable, after `max_retries`, or when the wait
+    asked for is longer than a minute.
+    """
+    shown: list[str] = [] if partial is None else partial
+    shown.clear()
+    failed = empty = 0
+    while True:
+        try:
+            return await _answer(model, messages, tools, tool_choice, emit, shown)
+        except ModelFailure as failure:
+            if shown:
+                emit(AnswerDropped(str(failure)))
+            empty += isinstance(failure, EmptyAnswer)
+            if not failure.retryable or failed >= max_retries or empty > EMPTY_RETRIES:
+                raise _given_up(failure, failed) from None
+            asked_s = failure.retry_after_s or 0.0
+            if asked_s > LONGEST_WAIT_S:
+                raise _too_long(failure, asked_s) from None
+            backoff_s = FIRST_WAIT_S * 2**failed
+            wait_s = max(backoff_s, asked_s) + 0.25 * backoff_s * rng()
+            failed += 1
+            shown.clear()
+            emit(Notice("retry", f"{failure} (retry {failed} of {max_retries} in {wait_s:.1f} s)"))
+        await sleep(wait_s)
+
+
+async def _answer(
+    model: Model,
+    messages: Sequence[Message],
+    tools: Sequence[dict[str, Any]],
+    tool_choice: ToolChoice,
+    emit: Emit,
+    shown: list[str],
+) -> Completion:
+    pieces = model.stream(messages, tools, tool_choice=tool_choice)
+    try:
+        async for piece in pieces:
+            if isinstance(piece, Completion):
+                return piece
+            shown.append(piece)
+            emit(TextDelta(piece))
+    finally:
+        if isinstance(pieces, AsyncGenerator):
+            await pieces.aclose()  # at once, and not when the collector finds it: the connection hangs on it
+    raise ProviderFailed(f"The model {model.name!r} ended without an answer.")
+
+
+def _given_up(failure: ModelFailure, retries: int) -> ModelFailure:
+    if not retries:
+        return failure
+    return _again(failure, f"{failure} (given up after {retries + 1} attempts)")
+
+
+def _too_long(failure: ModelFailure, asked_s: float) -> ModelFailure:
+    minutes = f" ({asked_s / 60:.0f} minutes)" if asked_s >= 120 else ""
+    return _again(
+        failure, f"{failure} (the provider asks to wait {asked_s:.0f} s{minutes}, which is too long: try again then)"
+    )
+
+
+def _again(failure: ModelFailure, text: str) -> ModelFailure:
+    return type(failure)(text, status=failure.status, retryable=failure.retryable, retry_after_s=failure.retry_after_s)
