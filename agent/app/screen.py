@@ -23,8 +23,8 @@ class Screen:
     """Two streams: `out` for answers and what commands show, `side` for what is said beside them.
 
     In a terminal both are the same. `styled`: colours and Markdown. `terminal`: somebody looks at `out` as it grows.
-    `live`: a spinner may turn, which needs a terminal that can go back to the beginning of a line. A stream that nobody reads any more swallows the rest without a word;
-    `lost` is then called, once.
+    `live`: a spinner may turn, which needs a terminal that can go back to the beginning of a line. A stream that nobody
+    reads any more swallows the rest without a word; `lost` is then called.
     """
 
     def __init__(self, out: TextIO, side: TextIO, *, styled: bool, terminal: bool, live: bool) -> None:
@@ -69,6 +69,13 @@ class Screen:
         if self._same:
             self.end_line()
         self._put(self._side, text + "\n")
+
+    def prompt(self, text: str) -> None:
+        """Write a prompt of our own to `out`, at once, even while other output is held."""
+        self.idle()
+        self._send(self._out, text)
+        self._fresh = True
+        # Enter is echoed, and ends the line
 
     def end_line(self) -> None:
         """Go to the beginning of a line, if not there."""

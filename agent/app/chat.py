@@ -1,0 +1,266 @@
+"""`Chat`: one talk with a person: reads, plays turns, runs commands, and leaves cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from agent.app.approve import Approver
+from agent.app.chat_parts import ChatParts
+from agent.app.exits import Exit, exit_of
+from agent.app.failing import sentence
+from agent.app.interrupts import Interrupts, Stopped
+from agent.app.opening import open_reader, open_screen
+from agent.app.plain import plain
+from agent.app.render import Renderer
+from agent.app.slash import COMMANDS, choices, parse_line, unknown_command
+from agent.app.style import DIM, ERROR, NOTE
+
+if TYPE_CHECKING:
+    from agent import Agent, Model, Session, Usage
+
+__all__ = ["Chat"]
+
+CLOSING_S = 3.0
+
+
+class Chat:
+    """The state of a chat, which its commands may use. `play` is the whole of it, once."""
+
+    def __init__(self, parts: ChatParts) -> None:
+        self.parts = parts
+        self.screen = open_screen(parts.output)
+        self.renderer = Renderer(self.screen, markdown=parts.markdown)
+        self.reader = open_reader(self.screen, choices=self._choices, root=parts.cwd)
+        self.interrupts = Interrupts(idle=self.reader.interrupt, woken=self._woken)
+        self.approver = Approver(self.screen, self.reader, stop=self.interrupts.stop, yes=parts.yes)
+        self.model_name = ""
+        # What /model chose; empty: the configured model
+        self.draft = ""
+        # What the next prompt begins with
+        self.last_message = ""
+        # As it was typed; /retry sends it again
+        self._attached: list[str] = []
+        # What goes to the model with the next message
+        self._spent: list[Usage] = []
+        # By the agents of the talks before this one
+        self._agent: Agent | None = None
+        self._code: int = Exit.DONE
+        self._leaving = False
+
+    # --- what commands use
+
+    @property
+    def agent(self) -> Agent:
+        assert self._agent is not None, "the agent is built before a line is handled"  # noqa: S101
+        return self._agent
+
+    @property
+    def total_usage(self) -> Usage:
+        """The tokens of the whole chat."""
+        from agent import Usage
+
+        return sum(self._spent, Usage()) + self.agent.usage
+
+    def say(self, text: str, style: str = "") -> None:
+        """Tell the person something beside the talk."""
+        if not (self.parts.output.quiet and style == DIM):
+            self.screen.say(text, style)
+
+    def show(self, text: str, style: str = "") -> None:
+        """Print what the person asked for."""
+        self.screen.show(text, style)
+
+    def leave(self) -> None:
+        """End the chat after this command."""
+        self._leaving = True
+
+    async def send(self, text: str) -> None:
+        """Play a turn with this message."""
+        from agent.app.mentions import attach_files
+        from agent.app.progress import figures
+
+        message, notices = attach_files(text, self.parts.cwd)
+        for notice in notices:
+            self.say(notice, NOTE)
+        attached, self._attached = self._attached, []
+        self.last_message = text
+        began = time.monotonic()
+        try:
+            turn = self.agent.run("\n\n".join([*attached, message]), on_event=self.renderer)
+            reply = await self.interrupts.run(turn)
+        finally:
+            self.renderer.end()
+        if self.parts.figures and self.screen.terminal:
+            self.say(figures(reply.usage, reply.steps, time.monotonic() - began), DIM)
+
+    async def enter(self, session: Session | None) -> None:
+        """Go on in another session, with an agent of its own. The old one stays where the new one cannot be built."""
+        fresh = self._build(session)
+        old, self._agent = self.agent, fresh
+        self._spent.append(old.usage)
+        self.approver.forget()
+        self._attached.clear()
+        self.last_message = ""
+        await old.close()
+        self._introduce()
+
+    def warm_up(self) -> None:
+        """Load the client of the model while the person types."""
+        threading.Thread(target=_load, args=(self.agent.model,), name="warm-up", daemon=True).start()
+
+    # --- the talk
+
+    async def play(self, first: str = "") -> int:
+        """Talk until the person leaves or a signal ends it; return the exit code."""
+        with self.interrupts:
+            self.screen.lost = lambda: self.interrupts.end(Exit.PIPE)
+            try:
+                await self._talk(first)
+            except asyncio.CancelledError:
+                if self.interrupts.code is None:
+                    raise
+                self._code = self.interrupts.code
+            finally:
+                self.renderer.end()
+                self.reader.pause()
+                await self._close()
+        return self._code
+
+    async def _talk(self, first: str) -> None:
+        from agent.app.greeting import WELCOME
+
+        if self.screen.terminal:
+            self.say(WELCOME, DIM)
+        if first:
+            self._start()
+            await self._handle(first)
+        while not self._leaving:
+            draft, self.draft = self.draft, ""
+            try:
+                text = await self.reader.read(draft, shown=self._start if self._agent is None else None)
+            except EOFError:
+                return
+            if self._agent is None:
+                self._start()  # Enter came before the prompt was painted
+            await self._handle(text)
+
+    async def _handle(self, text: str) -> None:
+        """Do what a line asks for. What goes wrong is told, and the chat goes on."""
+        text = text.strip()
+        try:
+            if line := parse_line(text, COMMANDS):
+                if line.command is None:
+                    self.say(unknown_command(line.name), NOTE)
+                else:
+                    await line.command.run(self, line.rest)
+            elif self.reader.interactive and _is_own_command(text):
+                await self._run_own(text)
+            elif text:
+                await self.send(text)
+        except Stopped:
+            self.say("Interrupted.", NOTE)
+        except Exception as error:
+            self._fail(error)
+
+    async def _run_own(self, text: str) -> None:
+        from agent.app.own_command import run_own
+
+        shared = text.startswith("!!")
+        command = text.lstrip("!").strip()
+        if not command:
+            self.say("A command goes after the !, as in `!git status`", NOTE)
+            return
+
+        def show(output: str) -> None:
+            self.screen.write(plain(output.replace("\r\n", "\n").replace("\r", "\n")))
+
+        try:
+            output, code = await self.interrupts.run(run_own(command, self.parts.cwd, show))
+        finally:
+            self.screen.end_line()
+        if code:
+            self.say(f"(exit code {code})", NOTE)
+        if shared:
+            self._attached.append(f"I ran `{command}`; it ended with code {code}. Its output:\n\n{output}")
+            self.say("(goes to the model with your next message)", DIM)
+
+    def _fail(self, error: Exception) -> None:
+        code, _ = exit_of(error)
+        if code == Exit.INTERNAL:
+            self.say(f"Internal error: {type(error).__name__}: {sentence(error)} (-v shows where)", ERROR)
+        else:
+            self.say(f"Error: {sentence(error)}", ERROR)
+        if self.parts.output.verbose:
+            import traceback
+
+            self.say("".join(traceback.format_exception(error)), DIM)
+        if not self.reader.interactive:
+            self._code = code
+
+    # --- beginning and end
+
+    def _start(self) -> None:
+        """Build the agent: the prompt can be seen already, and nobody has typed yet."""
+        self._agent = self._build(self.parts.first_session())
+        self.reader.print_above(self._introduce)
+        self.warm_up()
+
+    def _build(self, session: Session | None) -> Agent:
+        try:
+            agent = self.parts.build(self.approver, session)
+            if self.model_name:
+                agent.model = self.parts.new_model(self.model_name)
+        except BaseException:
+            if session is not None:
+                session.close()
+            raise
+        return agent
+
+    def _introduce(self) -> None:
+        from agent.app.greeting import introduction, last_words
+
+        if self.screen.terminal:
+            self.say(introduction(self.agent), DIM)
+        if self.screen.terminal and self.agent.messages:
+            self.say(last_words(self.agent, self.screen.columns), DIM)
+        for notice in self.agent.notices:
+            self.say(notice, NOTE)
+
+    async def _close(self) -> None:
+        """Close what is open, within a time; a session file is whole at any moment."""
+        if self._agent is None:
+            return
+        session = self._agent.session
+        if session is not None and session.messages and self.screen.terminal:
+            self.say(f"Go on with it: my-agent chat --resume {session.id}", DIM)
+        try:
+            async with asyncio.timeout(CLOSING_S):
+                await self._agent.close()
+        except TimeoutError:
+            self.say("Something took too long to close and was left", NOTE)
+
+    def _choices(self, before: str) -> Iterable[tuple[str, str]]:
+        return choices(self, before) if self._agent is not None else ()
+
+    def _woken(self) -> None:
+        if self.interrupts.working:
+            self.reader.resume()
+
+
+def _is_own_command(text: str) -> bool:
+    """`!ls` is one; a picture in Markdown and a pasted page that begins with ! are not."""
+    return text.startswith("!") and "\n" not in text and not (text.startswith("![") and text[2:3] != " ")
+
+
+def _load(model: Model) -> None:
+    from agent import OpenAIModel
+
+    if isinstance(model, OpenAIModel):
+        model.warm_up()
+    gc.freeze()  # what imports made is no garbage
+    gc.enable()

@@ -1,0 +1,65 @@
+"""`ChatCompleter`: the names of commands, their words, and the paths of files after `@`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+from agent.app.plain import plain
+
+__all__ = ["ChatCompleter", "Choices"]
+
+Choices = Callable[[str], Iterable[tuple[str, str]]]
+# The words that may come next, each with what it means; asked with the line up to the word that is being typed
+
+MOST_FILES = 200
+_OPEN_MENTION = re.compile(r'(?:^|\s)@(?:"([^"\n]*)|([^\s"@]*))$')
+
+
+class ChatCompleter(Completer):
+    """Offers completions while a person types. `root` is the folder that paths begin in."""
+
+    def __init__(self, choices: Choices, root: Path) -> None:
+        self._choices = choices
+        self._root = root
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        line = document.text_before_cursor
+        if line[:1] in ("/", "／") and "\n" not in line:
+            before, blank, word = line.rpartition(" ")
+            for name, meaning in self._choices(before + blank):
+                if name.startswith(word.replace("／", "/") if not blank else word):
+                    yield Completion(name, start_position=-len(word), display_meta=plain(meaning))
+        elif found := _OPEN_MENTION.search(line):
+            quoted = found[1] is not None
+            yield from self._paths(found[1] if quoted else found[2], quoted=quoted)
+
+    def _paths(self, typed: str, *, quoted: bool) -> Iterator[Completion]:
+        folder, slash, beginning = typed.rpartition("/")
+        shown = 0
+        for name, is_folder in _names(self._root / folder):
+            if not name.startswith(beginning) or (name.startswith(".") and not beginning):
+                continue
+            path = folder + slash + name + ("/" if is_folder else "")
+            if '"' in path or plain(path) != path or "\n" in path:
+                continue
+            if quoted or re.search(r"\s", path):
+                path = f'"{path}' if is_folder else f'"{path}"'
+            yield Completion(path, start_position=-len(typed) - quoted, display=name + ("/" if is_folder else ""))
+            shown += 1
+            if shown == MOST_FILES:
+                return
+
+
+def _names(folder: Path) -> list[tuple[str, bool]]:
+    """The names in a folder in order; none where it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted((entry.name, entry.is_dir()) for entry in entries)
+    except (OSError, ValueError):
+        return []

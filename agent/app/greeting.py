@@ -1,0 +1,43 @@
+"""`introduction`: what a chat says about itself at its beginning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.app.plain import one_line, shorten
+from agent.app.version import VERSION
+from agent.messages import text_of
+
+if TYPE_CHECKING:
+    from agent import Agent
+
+__all__ = ["WELCOME", "introduction", "last_words"]
+
+WELCOME = f"my-agent {VERSION} · /help says what can be typed here · Ctrl-D leaves"
+SHOWN_LINES = 6
+
+
+def introduction(agent: Agent) -> str:
+    """Return one line: the model and the memory."""
+    from agent import OfflineModel
+
+    store = agent.memory_store
+    model = agent.model.name
+    if isinstance(agent.model, OfflineModel):
+        model = "none configured: built-in rules answer, not a language model"
+    memory = "off"
+    if store is not None:
+        count = len(store.entries("memory")) + len(store.entries("user"))
+        memory = f"{count} {'entry' if count == 1 else 'entries'} in {store.mem_dir}"
+    return f"model: {model} · memory: {memory}"
+
+
+def last_words(agent: Agent, columns: int) -> str:
+    """Return where a talk that is taken up again had stopped."""
+    messages = agent.messages
+    asked = next((text_of(message) for message in reversed(messages) if message.get("role") == "user"), "")
+    said = next((text_of(m) for m in reversed(messages) if m.get("role") == "assistant" and text_of(m)), "")
+    lines = [f"This talk has {len(messages)} messages. It stopped at:", f"> {shorten(one_line(asked), columns - 2)}"]
+    answer = said.strip().split("\n")
+    lines += answer[:SHOWN_LINES] + (["…"] if len(answer) > SHOWN_LINES else [])
+    return "\n".join(lines)

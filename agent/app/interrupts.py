@@ -1,0 +1,95 @@
+"""`Interrupts`: what the signals mean to a chat: Ctrl-C stops a turn, SIGTERM and SIGHUP end the program."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable, Coroutine
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+__all__ = ["Interrupts", "Stopped"]
+
+T = TypeVar("T")
+
+PATIENCE_S = 3.0  # so long may a turn clean up before another Ctrl-C cuts that short
+ENDING_S = 3.0
+
+
+class Stopped(Exception):
+    """The person stopped the work with Ctrl-C; it has cleaned up."""
+
+
+class Interrupts:
+    """Handles signals inside `with`, on the running loop.
+
+    `idle`: SIGINT came while nothing ran. `woken`: the program was stopped (Ctrl-Z) and goes on.
+    """
+
+    def __init__(self, *, idle: Callable[[], None], woken: Callable[[], None]) -> None:
+        self._idle = idle
+        self._woken = woken
+        self.code: int | None = None
+        # The exit code, once something asked the program to end
+        self._work: asyncio.Task[Any] | None = None
+        self._stopped_at = 0.0
+        self._main: asyncio.Task[Any] | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._main = asyncio.current_task()
+        handlers = {
+            signal.SIGINT: self.stop,
+            signal.SIGCONT: self._woken,
+            signal.SIGTERM: lambda: self.end(128 + signal.SIGTERM),
+            signal.SIGHUP: lambda: self.end(128 + signal.SIGHUP),
+        }
+        for number, handler in handlers.items():
+            before = signal.getsignal(number)
+            if number != signal.SIGINT and before is signal.SIG_IGN:
+                continue  # nohup
+            self._before[number] = before
+            asyncio.get_running_loop().add_signal_handler(number, handler)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, before in self._before.items():
+            asyncio.get_running_loop().remove_signal_handler(number)
+            signal.signal(number, before)
+
+    @property
+    def working(self) -> bool:
+        return self._work is not None
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do `work`, which Ctrl-C may stop; then `Stopped` is raised, when it has cleaned up."""
+        task = self._work = asyncio.ensure_future(work)
+        self._stopped_at = 0.0
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait({task}, timeout=ENDING_S)
+            raise
+        finally:
+            self._work = None
+        if task.cancelled():
+            raise Stopped
+        return task.result()
+
+    def stop(self) -> None:
+        """Do what Ctrl-C does. While the work cleans up, a further one is ignored until that takes too long."""
+        if self._work is None:
+            self._idle()
+        elif not self._stopped_at or time.monotonic() - self._stopped_at > PATIENCE_S:
+            self._stopped_at = time.monotonic()
+            self._work.cancel()
+
+    def end(self, code: int) -> None:
+        """End the program with this exit code; whatever runs is cancelled and cleans up. The first call counts."""
+        if self.code is None and self._main is not None:
+            self.code = code
+            self._main.cancel()

@@ -1,0 +1,155 @@
+"""`PromptReader`: the editor of a chat in a terminal, by prompt_toolkit."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.enums import DEFAULT_BUFFER
+from prompt_toolkit.filters import Condition, has_focus
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import History
+from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+from agent.app.completion import ChatCompleter, Choices
+from agent.app.reader import TWICE_S, Interrupted
+from agent.app.terminal import Keyboard
+
+__all__ = ["PromptReader"]
+
+MENU_LINES = 6
+
+
+class PromptReader:
+    """Enter sends; Alt+Enter and Ctrl-J begin a new line; what is pasted stays one message.
+
+    Ctrl-C clears the line; on an empty line it warns, and within 2 s after that it leaves. Ctrl-D leaves on an empty
+    line. Ctrl-R searches `history`, Ctrl-X Ctrl-E opens $EDITOR. Between two prompts the terminal echoes nothing.
+    """
+
+    interactive = True
+    prefills = True
+
+    def __init__(self, fd: int, *, choices: Choices, root: Path, history: History, warn: Callable[[], None]) -> None:
+        self._keyboard = Keyboard(fd)
+        self._warn = warn
+        # Prints the warning of Ctrl-C
+        self._last_interrupt = -TWICE_S
+        self._printing: set[Awaitable[None]] = set()
+        self._shown: Callable[[], None] | None = None
+        self._session: PromptSession[str] = PromptSession(
+            [("bold", "> ")],
+            multiline=True,
+            prompt_continuation=_continuation,
+            completer=ChatCompleter(choices, root),
+            reserve_space_for_menu=MENU_LINES,
+            key_bindings=self._keys(),
+            history=history,
+            enable_suspend=True,
+            enable_open_in_editor=True,
+            tempfile_suffix=".md",
+            interrupt_exception=Interrupted,
+        )
+        self._session.app.after_render += self._after_render
+        self._question: PromptSession[str] = PromptSession(interrupt_exception=Interrupted)
+        self._asking = False
+        self._keyboard.quiet()
+
+    async def read(self, text: str = "", *, shown: Callable[[], None] | None = None) -> str:
+        self._shown = shown
+        self._last_interrupt = -TWICE_S
+        return await self._session.prompt_async(default=text, set_exception_handler=False, handle_sigint=False)
+
+    async def ask(self, question: str) -> str:
+        # What was typed before the question is no answer to it
+        self._keyboard.forget()
+        clear_typeahead(self._question.app.input)
+        self._asking = True
+        try:
+            return await self._question.prompt_async(question, set_exception_handler=False, handle_sigint=False)
+        finally:
+            self._asking = False
+
+    def interrupt(self) -> bool:
+        app = (self._question if self._asking else self._session).app
+        if app.is_running:
+            app.key_processor.send_sigint()
+        return app.is_running
+
+    def print_above(self, show: Callable[[], None]) -> None:
+        if self._session.app.is_running:
+            printing = asyncio.ensure_future(run_in_terminal(show))
+            self._printing.add(printing)
+            printing.add_done_callback(self._printing.discard)
+        else:
+            show()
+
+    def pause(self) -> None:
+        self._keyboard.restore()
+
+    def resume(self) -> None:
+        self._keyboard.quiet()
+
+    def _after_render(self, app: object) -> None:
+        shown, self._shown = self._shown, None
+        if shown is not None:
+            asyncio.get_running_loop().call_soon(self._call_shown, shown)
+
+    def _call_shown(self, shown: Callable[[], None]) -> None:
+        try:
+            shown()
+        except Exception as error:
+            if not self._session.app.is_running:
+                raise
+            self._session.app.exit(exception=error)
+
+    def _keys(self) -> KeyBindings:
+        keys = KeyBindings()
+        typing = has_focus(DEFAULT_BUFFER)
+        choosing = typing & Condition(self._is_choosing)
+
+        @keys.add("enter", filter=typing)
+        def send(event: KeyPressEvent) -> None:
+            event.current_buffer.validate_and_handle()
+
+        @keys.add("enter", filter=choosing)
+        def choose(event: KeyPressEvent) -> None:
+            event.current_buffer.complete_state = None
+
+        @keys.add("escape", "enter", filter=typing)
+        @keys.add("c-j", filter=typing)
+        def new_line(event: KeyPressEvent) -> None:
+            event.current_buffer.newline(copy_margin=False)
+
+        @keys.add("c-c", filter=typing)
+        @keys.add("<sigint>", filter=typing)
+        def interrupt(event: KeyPressEvent) -> None:
+            self._interrupted(event)
+
+        return keys
+
+    def _is_choosing(self) -> bool:
+        """A path was picked from the menu: Enter takes it; a command is sent at once."""
+        buffer = self._session.default_buffer
+        state = buffer.complete_state
+        return state is not None and state.current_completion is not None and not buffer.text.startswith("/")
+
+    def _interrupted(self, event: KeyPressEvent) -> None:
+        now = time.monotonic()
+        if event.current_buffer.text:
+            event.current_buffer.reset()
+            self._last_interrupt = -TWICE_S
+        elif now - self._last_interrupt < TWICE_S:
+            event.app.exit(exception=EOFError())
+        else:
+            self._last_interrupt = now
+            self.print_above(self._warn)
+
+
+def _continuation(width: int, line_number: int, wrap_count: int) -> StyleAndTextTuples:
+    return [("", " " * width)]
