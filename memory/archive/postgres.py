@@ -1,0 +1,126 @@
+"""`PostgresBackend`: the archive on a Postgres server, for many agents on many machines."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from threading import Lock
+
+from memory.archive.backend import Reader, Writer
+from memory.archive.entry import ArchiveUnavailable
+from memory.archive.postgres_errors import LOCK_S, STATEMENT_S, ArchiveInterrupted, Where, server_name
+from memory.archive.postgres_pool import PATIENCE_S, PostgresPool
+from memory.archive.postgres_schema import Layout, prepare
+from memory.archive.postgres_tables import PostgresWriter
+
+__all__ = ["PostgresBackend"]
+
+SCHEMA = re.compile(r"(?!pg_)[^\W\d][\w-]*")
+# A writer that went silent (a laptop put to sleep) does not keep the others out for longer.
+SILENCE_S = 60
+
+
+class PostgresBackend:
+    """Keeps everything in `schema` of the database at `url`, which is made at the first use.
+
+    Raises ValueError for a schema name or a number of connections that cannot be.
+    """
+
+    name = "postgres"
+
+    def __init__(self, url: str, *, schema: str = "memory", max_connections: int = 5) -> None:
+        if not SCHEMA.fullmatch(schema) or len(schema.encode()) > 63:
+            raise ValueError(
+                f"schema {schema!r} cannot be: write letters, digits, _ and -, a letter first, no pg_, at most 63 bytes"
+            )
+        if max_connections < 1:
+            raise ValueError(f"max_connections is {max_connections}: write 1 or more")
+        self.place = server_name(url)
+        self.folders: Sequence[Path] = []
+        self.schema = schema
+        self._pool = PostgresPool(url, Where(self.place, schema), max_connections)
+        self._layout: Layout | None = None
+        self._lock = Lock()
+        digest = hashlib.sha256(f"my-agent archive: writer of {schema}".encode()).digest()
+        self._writer_lock = int.from_bytes(digest[:8], "big", signed=True)
+
+    def reading(self) -> AbstractContextManager[Reader]:
+        return self._reading()
+
+    def writing(self) -> AbstractContextManager[Writer]:
+        return self._writing()
+
+    def close(self) -> None:
+        self._pool.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[PostgresWriter]:
+        layout = self._prepared()
+        begin = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", *self._settings(layout)]
+        with self._pool.transaction(begin) as (link, _):
+            yield PostgresWriter(link, layout.has_vectors)
+            link.commit()
+
+    @contextmanager
+    def _writing(self) -> Iterator[PostgresWriter]:
+        layout = self._prepared()
+        begin = [
+            "BEGIN",
+            *self._settings(layout),
+            f"SET LOCAL lock_timeout = '{LOCK_S}s'",
+            f"SET LOCAL idle_in_transaction_session_timeout = '{SILENCE_S}s'",
+            # What is committed is seen from here on: each statement looks anew, and nobody else writes.
+            f"SELECT pg_advisory_xact_lock({self._writer_lock})",
+            "SELECT CASE WHEN current_setting('transaction_read_only') = 'off' THEN pg_current_xact_id()::text END",
+        ]
+        with self._pool.transaction(begin) as (link, (number,)):
+            if number is None:
+                raise ArchiveUnavailable(
+                    f"Postgres at {self.place} is read-only: give the address of the primary server, or free its disk"
+                )
+            yield PostgresWriter(link, layout.has_vectors)
+            try:
+                link.commit()
+            except ArchiveInterrupted:
+                self._learn_outcome(number)
+
+    def _learn_outcome(self, number: str) -> None:
+        """Ask what became of a transaction whose COMMIT was not answered. Raises unless it was kept."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                with self._pool.transaction(["BEGIN READ ONLY", f"SELECT pg_xact_status('{int(number)}'::xid8)"]) as (
+                    _,
+                    row,
+                ):
+                    (status,) = row
+            except ArchiveUnavailable:
+                status = "in progress"  # no server, no answer: it may be starting again
+            if status == "committed":
+                return
+            if status == "aborted":
+                raise ArchiveInterrupted(f"Postgres at {self.place} broke off before anything was kept: try again")
+            if status != "in progress" or time.monotonic() > deadline:
+                raise ArchiveUnavailable(
+                    f"Postgres at {self.place} broke off while it kept the change, and does not say whether it did: "
+                    "look before you store again"
+                )
+            time.sleep(0.1)
+
+    def _prepared(self) -> Layout:
+        with self._lock:
+            if self._layout is None:
+                self._layout = prepare(self._pool)
+            return self._layout
+
+    def _settings(self, layout: Layout) -> list[str]:
+        """Return what each transaction sets for itself. Compiling a plan (jit) takes longer than any of ours runs."""
+        return [
+            f"SET LOCAL search_path TO {layout.path}",
+            f"SET LOCAL statement_timeout = '{STATEMENT_S}s'",
+            "SET LOCAL jit = off",
+        ]

@@ -1,0 +1,177 @@
+"""`PostgresPool`: connections to one server, lent out for one transaction each.
+
+Nothing is ever set for a session: what a transaction needs is set for itself alone, and no statement is kept prepared.
+So a pooler such as PgBouncer may give every transaction another connection.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from memory.archive.entry import ArchiveUnavailable
+from memory.archive.postgres_errors import ArchiveInterrupted, Where, is_busy, is_starting, unavailable
+from memory.archive.postgres_link import PassedOn, PostgresLink
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg_pool import ConnectionPool
+
+__all__ = ["PostgresPool"]
+
+PATIENCE_S = 10.0  # for a connection to get free, and for a server that starts
+BUSY_PATIENCE_S = 3.0  # for a server that has no connection left
+SLICE_S = 0.1
+IDLE_S = 300.0
+OPTIONS = {
+    "application_name": "my-agent",
+    "client_encoding": "UTF8",
+    "connect_timeout": "5",
+    # A server that vanished is noticed after a minute and a half, not after hours.
+    "keepalives_idle": "30",
+    "keepalives_interval": "15",
+    "keepalives_count": "4",
+}
+
+
+class PostgresPool:
+    """At most `size` connections, made when needed. Raises `ArchiveUnavailable` where none can be had."""
+
+    def __init__(self, url: str, where: Where, size: int) -> None:
+        self.where = where
+        self._url, self._size = url, size
+        self._lock = Lock()
+        self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
+        self._failure: tuple[float, psycopg.Error] | None = None
+        # when the last attempt to connect failed, and why
+
+    @contextmanager
+    def transaction(self, begin: Sequence[str]) -> Iterator[tuple[PostgresLink, tuple[Any, ...]]]:
+        """Lend a connection on which `begin` ran, with the row it gave; what is not committed inside is undone."""
+        link, row = self._begun(begin)
+        try:
+            yield link, row
+        finally:
+            self._give_back(link)
+
+    def run_alone(self, statement: str) -> None:
+        """Run a statement that may not stand in a transaction."""
+        link = PostgresLink(self._take(), self.where)
+        try:
+            link.run(statement)
+        finally:
+            self._give_back(link)
+
+    def close(self) -> None:
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close(timeout=2)
+
+    def _begun(self, begin: Sequence[str]) -> tuple[PostgresLink, tuple[Any, ...]]:
+        """Take a connection and begin; those that died while they lay idle are passed over."""
+        for _ in range(self._size + 1):
+            link = PostgresLink(self._take(), self.where)
+            try:
+                return link, link.begin(begin)
+            except ArchiveInterrupted as error:
+                lost = error
+                self._give_back(link)
+            except BaseException:
+                self._give_back(link)
+                raise
+        raise lost
+
+    def _give_back(self, link: PostgresLink) -> None:
+        from psycopg.pq import TransactionStatus  # optional, see `_make`
+
+        if link.connection.pgconn.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
+            link.undo()
+        self._open().putconn(link.connection)
+
+    def _take(self) -> psycopg.Connection[Any]:
+        """Wait for a connection. A server that cannot be reached is reported at once, one that starts is waited for."""
+        from psycopg_pool import PoolTimeout  # optional, see `_make`
+
+        pool, began = self._open(), time.monotonic()
+        while True:
+            try:
+                return pool.getconn(timeout=SLICE_S)
+            except PoolTimeout:
+                waited = time.monotonic() - began
+            if self._failure is not None and self._failure[0] >= began:
+                error = self._failure[1]
+                if waited > (PATIENCE_S if is_starting(error) else BUSY_PATIENCE_S if is_busy(error) else 0):
+                    raise unavailable(error, self.where) from error
+                time.sleep(SLICE_S)  # the pool would try again and again
+            elif waited > PATIENCE_S:
+                raise ArchiveUnavailable(
+                    f"all {self._size} connections to Postgres at {self.where.place} are in use: raise max_connections"
+                )
+
+    def _open(self) -> ConnectionPool[psycopg.Connection[Any]]:
+        with self._lock:
+            if self._pool is None:
+                self._pool = self._make()
+            return self._pool
+
+    def _make(self) -> ConnectionPool[psycopg.Connection[Any]]:
+        try:
+            # Optional, and 150 ms: only where this backend is used.
+            import psycopg
+            from psycopg.adapt import Dumper
+            from psycopg.conninfo import conninfo_to_dict, make_conninfo
+            from psycopg.pq import Format
+            from psycopg_pool import ConnectionPool
+        except ImportError as error:
+            sentence = (
+                "the Postgres client is not installed: install `my-agent-core[postgres]` or choose another backend"
+            )
+            raise ArchiveUnavailable(sentence) from error
+        try:
+            given = conninfo_to_dict(self._url)
+            line = make_conninfo(self._url, **{name: value for name, value in OPTIONS.items() if name not in given})
+        except psycopg.Error:
+            sentence = "the URL of Postgres cannot be read: write postgresql://user:password@host:port/database, "
+            # Without the cause, which would show the password.
+            raise ArchiveUnavailable(sentence + "with %40 for @ and the like in user and password") from None
+        note = self._note
+
+        class BytesAsTheyAre(Dumper):
+            format = Format.BINARY
+
+            def dump(self, obj: PassedOn) -> bytes:
+                return bytes(obj)
+
+        class Noting(psycopg.Connection[Any]):
+            """Keeps why a connection could not be made; the pool only logs it."""
+
+            @classmethod
+            def connect(cls, conninfo: str = "", **named: Any) -> Any:
+                try:
+                    connection = super().connect(conninfo, **named)
+                except psycopg.Error as error:
+                    note(error)
+                    raise
+                connection.adapters.register_dumper(PassedOn, BytesAsTheyAre)
+                return connection
+
+        logging.getLogger("psycopg").addHandler(logging.NullHandler())  # the person gets our sentences
+        return ConnectionPool(
+            line,
+            connection_class=Noting,
+            kwargs={"autocommit": True, "prepare_threshold": None},
+            min_size=0,
+            max_size=self._size,
+            open=True,
+            max_idle=IDLE_S,
+            reconnect_timeout=0,
+            num_workers=1,
+        )
+
+    def _note(self, error: psycopg.Error) -> None:
+        self._failure = (time.monotonic(), error)

@@ -1,0 +1,157 @@
+"""`PostgresWriter`: what differs from the shared SQL: vectors, and reads that would take many round trips."""
+# ruff: noqa: S608 (statements are put together from constants and marks; every value is bound)
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from memory.archive.access import View
+from memory.archive.backend import Matrix, Stored, Vocable
+from memory.archive.embedder import EmbeddingUnavailable
+from memory.archive.postgres_link import PassedOn, PostgresLink
+from memory.archive.sql_reader import LAST, stored
+from memory.archive.sql_tables import COLUMNS
+from memory.archive.sql_writer import SqlWriter
+
+__all__ = ["PostgresWriter", "index_name", "text_literal"]
+
+PASSAGES_A_STATEMENT = 100
+
+
+class PostgresWriter(SqlWriter):
+    """Without the vector extension (`has_vectors` is False) it finds by words alone, and says so."""
+
+    link: PostgresLink
+
+    def __init__(self, link: PostgresLink, has_vectors: bool) -> None:
+        super().__init__(link)
+        self.has_vectors = has_vectors
+
+    def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Stored]]:
+        seen, values = view.sql()
+        sides = " UNION ALL ".join(
+            f"(SELECT {COLUMNS} FROM entries WHERE owner = place.owner "
+            f"AND (created, key) {sign} (place.created, place.key) AND category <> 'conversation' AND {seen} ORDER BY created {order}, key {order} LIMIT ?)"
+            for sign, order in (("<", "DESC"), (">", "ASC"))
+        )
+        statement = (
+            "SELECT place.id, near.* FROM (SELECT id, owner, created, key FROM entries WHERE id = ANY(?)) AS place "
+            f"CROSS JOIN LATERAL ({sides}) AS near"
+        )
+        found: dict[int, list[Stored]] = {number: [] for number in ids}
+        for number, *row in self.link.rows(statement, [list(ids), *values, reach, *values, reach]):
+            found[number].append(stored(row))
+        return found
+
+    def with_prefix(self, owner: str | None, prefix: str, limit: int) -> list[Vocable]:
+        if owner is not None:
+            return super().with_prefix(owner, prefix, limit)
+        statement = (
+            "SELECT near.* FROM partitions CROSS JOIN LATERAL (SELECT id, owner, term, entries FROM vocables "
+            "WHERE owner = partitions.owner AND term >= ? AND term < ? AND entries > 0 "
+            "ORDER BY length(term), term LIMIT ?) AS near WHERE partitions.entries > 0"
+        )
+        return [Vocable(*row) for row in self.link.rows(statement, [prefix, prefix + LAST, limit])]
+
+    # Vectors
+
+    def unembedded(self, view: View, model: str, limit: int) -> list[Stored]:
+        return super().unembedded(view, model, limit) if self.has_vectors else []
+
+    def put_vectors(self, model: str, rows: Mapping[int, Matrix]) -> None:
+        if not self.has_vectors:
+            self._refuse()
+        there = self.link.rows("SELECT id FROM entries WHERE id = ANY(?)", [list(rows)])
+        ids = [number for (number,) in there]
+        self.drop_vectors(ids)
+        passages = [(number, place, row) for number in ids for place, row in enumerate(rows[number])]
+        for start in range(0, len(passages), PASSAGES_A_STATEMENT):
+            some = passages[start : start + PASSAGES_A_STATEMENT]
+            lines = ", ".join(["(?::bigint, ?::integer, ?::vector)"] * len(some))
+            values = [value for number, place, row in some for value in (number, place, sent(row))]
+            self.link.run(
+                "INSERT INTO vectors (entry, passage, owner, model, vector) SELECT entry, passage, owner, ?, vector "
+                f"FROM (VALUES {lines}) AS fresh (entry, passage, vector) JOIN entries ON id = entry",
+                [model, *values],
+            )
+        self.link.run("UPDATE entries SET model = ? WHERE id = ANY(?)", [model, ids])
+
+    def drop_vectors(self, ids: Sequence[int]) -> None:
+        if self.has_vectors and ids:
+            self.link.run("DELETE FROM vectors WHERE entry = ANY(?)", [list(ids)])
+
+    def vectors(self, model: str, ids: Sequence[int]) -> Mapping[int, Matrix]:
+        import numpy as np  # 90 ms, and only where vectors are used
+
+        found: dict[int, list[Any]] = {}
+        if self.has_vectors:
+            statement = "SELECT entry, vector FROM vectors WHERE entry = ANY(?) AND model = ? ORDER BY entry, passage"
+            for number, data in self.link.rows(statement, [list(ids), model]):
+                found.setdefault(number, []).append(received(data))
+        return {number: np.stack(rows) for number, rows in found.items()}
+
+    def nearest(self, owner: str | None, model: str, vector: Matrix, limit: int) -> list[int]:
+        if not self.has_vectors:
+            self._refuse()
+        if owner is None and self.link.rows(
+            "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(?) AND indisvalid", [index_name(model, len(vector))]
+        ):
+            return self._approximately(model, vector, limit)
+        mine, owners = ("", []) if owner is None else (" AND owner = ?", [owner])
+        # An entry may have many passages: look at more of them until there are enough entries.
+        wanted = limit
+        while True:
+            # The size is asked for although a model has but one: vectors of two sizes have no distance.
+            rows = self.link.rows(
+                "SELECT entry FROM (SELECT entry, vector <#> ?::vector AS far FROM vectors WHERE model = ?"
+                f"{mine} AND vector_dims(vector) = ? ORDER BY far, entry LIMIT ?) AS near WHERE far < 0",
+                [sent(vector), model, *owners, len(vector), wanted],
+            )
+            found = list(dict.fromkeys(number for (number,) in rows))
+            if len(found) >= limit or len(rows) < wanted:
+                return found[:limit]
+            wanted *= 4
+
+    def _approximately(self, model: str, vector: Matrix, limit: int) -> list[int]:
+        """Walk the index of the model over all owners; it looks at four times what is wanted."""
+        size = len(vector)
+        self.link.run(f"SET LOCAL hnsw.ef_search = {min(1000, max(100, 4 * limit))}")
+        rows = self.link.rows(
+            f"SELECT entry, (vector::vector({size})) <#> ?::vector({size}) AS far FROM vectors "
+            f"WHERE model = {text_literal(model)} ORDER BY far LIMIT ?",
+            [sent(vector), min(1000, 4 * limit)],
+        )
+        ranked = sorted((far, number) for number, far in rows if far < 0)
+        return list(dict.fromkeys(number for _, number in ranked))[:limit]
+
+    def _refuse(self) -> NoReturn:
+        place = self.link.where.place
+        raise EmbeddingUnavailable(
+            f"Postgres at {place} has no pgvector, so entries are found by words alone: install the extension `vector`"
+        )
+
+
+def sent(vector: Matrix) -> Any:
+    """Return a vector as a value to bind: in pgvector's own binary form, bit for bit."""
+    from pgvector import Vector  # optional, like the rest of this backend
+
+    return PassedOn(Vector(vector).to_binary())
+
+
+def received(data: bytes) -> Any:
+    from pgvector import Vector  # see `sent`
+
+    return Vector.from_binary(data).to_numpy()
+
+
+def index_name(model: str, size: int) -> str:
+    """Return the name of the approximate index of a model."""
+    return f"vectors_near_{hashlib.sha256(model.encode()).hexdigest()[:12]}_{size}"
+
+
+def text_literal(text: str) -> str:
+    """Return text as SQL: where a plan can only be made of what is written out. `?` and `%` are marks of ours."""
+    escaped = "".join(f"\\{ord(c):04X}" if c in "?%\\'" or ord(c) < 32 else c for c in text)
+    return f"U&'{escaped}'"
