@@ -15,7 +15,7 @@ from agent.app.exits import Exit, exit_of
 from agent.app.failing import sentence
 from agent.app.interrupts import Interrupts, Stopped
 from agent.app.opening import open_reader, open_screen
-from agent.app.plain import plain
+from agent.app.own_command import is_own_command, run_own
 from agent.app.render import Renderer
 from agent.app.slash import COMMANDS, choices, parse_line, unknown_command
 from agent.app.style import DIM, ERROR, NOTE
@@ -44,7 +44,7 @@ class Chat:
         # What the next prompt begins with
         self.last_message = ""
         # As it was typed; /retry sends it again
-        self._attached: list[str] = []
+        self.attached: list[str] = []
         # What goes to the model with the next message
         self._spent: list[Usage] = []
         # By the agents of the talks before this one
@@ -87,7 +87,7 @@ class Chat:
         message, notices = attach_files(text, self.parts.cwd)
         for notice in notices:
             self.say(notice, NOTE)
-        attached, self._attached = self._attached, []
+        attached, self.attached = self.attached, []
         self.last_message = text
         began = time.monotonic()
         try:
@@ -104,7 +104,7 @@ class Chat:
         old, self._agent = self.agent, fresh
         self._spent.append(old.usage)
         self.approver.forget()
-        self._attached.clear()
+        self.attached.clear()
         self.last_message = ""
         await old.close()
         self._introduce()
@@ -148,6 +148,8 @@ class Chat:
             if self._agent is None:
                 self._start()  # Enter came before the prompt was painted
             await self._handle(text)
+            if self.screen.terminal and not self._leaving:
+                self.screen.write("\n")  # room between a turn and the next prompt
 
     async def _handle(self, text: str) -> None:
         """Do what a line asks for. What goes wrong is told, and the chat goes on."""
@@ -158,36 +160,14 @@ class Chat:
                     self.say(unknown_command(line.name), NOTE)
                 else:
                     await line.command.run(self, line.rest)
-            elif self.reader.interactive and _is_own_command(text):
-                await self._run_own(text)
+            elif self.reader.interactive and is_own_command(text):
+                await run_own(self, text)
             elif text:
                 await self.send(text)
         except Stopped:
             self.say("Interrupted.", NOTE)
         except Exception as error:
             self._fail(error)
-
-    async def _run_own(self, text: str) -> None:
-        from agent.app.own_command import run_own
-
-        shared = text.startswith("!!")
-        command = text.lstrip("!").strip()
-        if not command:
-            self.say("A command goes after the !, as in `!git status`", NOTE)
-            return
-
-        def show(output: str) -> None:
-            self.screen.write(plain(output.replace("\r\n", "\n").replace("\r", "\n")))
-
-        try:
-            output, code = await self.interrupts.run(run_own(command, self.parts.cwd, show))
-        finally:
-            self.screen.end_line()
-        if code:
-            self.say(f"(exit code {code})", NOTE)
-        if shared:
-            self._attached.append(f"I ran `{command}`; it ended with code {code}. Its output:\n\n{output}")
-            self.say("(goes to the model with your next message)", DIM)
 
     def _fail(self, error: Exception) -> None:
         code, _ = exit_of(error)
@@ -250,11 +230,6 @@ class Chat:
     def _woken(self) -> None:
         if self.interrupts.working:
             self.reader.resume()
-
-
-def _is_own_command(text: str) -> bool:
-    """`!ls` is one; a picture in Markdown and a pasted page that begins with ! are not."""
-    return text.startswith("!") and "\n" not in text and not (text.startswith("![") and text[2:3] != " ")
 
 
 def _load(model: Model) -> None:

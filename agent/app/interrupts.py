@@ -27,7 +27,7 @@ class Interrupts:
     `idle`: SIGINT came while nothing ran. `woken`: the program was stopped (Ctrl-Z) and goes on.
     """
 
-    def __init__(self, *, idle: Callable[[], None], woken: Callable[[], None]) -> None:
+    def __init__(self, *, idle: Callable[[], object], woken: Callable[[], None]) -> None:
         self._idle = idle
         self._woken = woken
         self.code: int | None = None
@@ -66,7 +66,8 @@ class Interrupts:
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do `work`, which Ctrl-C may stop; then `Stopped` is raised, when it has cleaned up."""
-        task = self._work = asyncio.ensure_future(work)
+        task: asyncio.Task[T] = asyncio.ensure_future(work)
+        self._work = task
         self._stopped_at = 0.0
         try:
             await asyncio.wait({task})
