@@ -11,17 +11,18 @@ from agent.compaction import Compactor
 from agent.delegation import AgentLimits, Delegation
 from agent.events import Emit, Event, Notice, ToolFinished, ToolStarted, ignore
 from agent.history import History
-from agent.home import MemoryDir, find_memory_dir
+from agent.home import MemoryDir
 from agent.loop import react
-from agent.messages import Completion, Message, Model, Usage, scrub, user_message
+from agent.memory_layers import MemoryLayers
+from agent.messages import Message, Model, Usage, scrub, user_message
 from agent.reply import Reply, memory_write
 from agent.session import Session
-from memory import MemoryManager, MemoryStore, Origin, make_memory_tool
+from memory import Origin
 from prompts import render
 from tools import Approve, Tool, ToolPolicy, ToolRegistry, ToolResult, make_task_tool, refuse
 
 if TYPE_CHECKING:
-    from memory import MemoryProvider
+    from memory import MemoryProvider, MemoryStore
 
 __all__ = ["Agent"]
 
@@ -73,49 +74,33 @@ class Agent:
         self.private = list(private)
         self.usage = Usage()
         # Of all turns, sub-agents and summaries included
-        self.memory = MemoryManager(provider)
-        self.memory_store = self._open_memory(memory_dir, memory_limits)
+        self.memory = MemoryLayers(memory_dir, self.cwd, provider=provider, limits=memory_limits, origin=self._origin)
         self.turn = 0
         # The number of the running turn, or of the last one
         self._call_id = ""
         self._spent: list[Usage] = []
         self._delegation = Delegation(self.limits)
-        self._compactor = Compactor(context_budget)
-        self.registry = self._register(tools, can_delegate=can_delegate)
         self._history = History(session)
+        self._compactor = Compactor(self._history, context_budget, self._spend)
+        own = [make_task_tool(self.delegate)] if can_delegate else []
+        self.registry = ToolRegistry([*tools, *self.memory.tools(), *own], policy=self.policy, approve=approve)
         self._build_prompt()
-
-    # --- what it is made of
-
-    def _open_memory(self, setting: MemoryDir, limits: tuple[int, int] | None) -> MemoryStore | None:
-        folder = find_memory_dir(setting, self.cwd)
-        if folder is None:
-            return None
-        if limits is None:
-            return MemoryStore(folder, origin=self._origin)
-        return MemoryStore(folder, *limits, origin=self._origin)
 
     def _origin(self) -> Origin:
         session = self._history.session_id
         return Origin(author="agent", agent=self.name, session=session, turn=self.turn, call_id=self._call_id)
 
-    def _register(self, tools: Sequence[Tool], *, can_delegate: bool) -> ToolRegistry:
-        own: list[Tool] = [] if self.memory_store is None else [make_memory_tool(self.memory_store)]
-        own += self.memory.tools()
-        if can_delegate:
-            own.append(make_task_tool(self.delegate))
-        return ToolRegistry([*tools, *own], policy=self.policy, approve=self.approve)
+    def _spend(self, usage: Usage) -> None:
+        self._spent.append(usage)
 
     def _build_prompt(self) -> None:
-        memory = ""
-        if self.memory_store is not None:
-            self.memory_store.load_from_disk()
-            memory = self.memory_store.format_all_for_system_prompt()
-        text = render(self._prompt_name, memory=memory, instructions=self.instructions, kept=self._memory_words())
+        text = render(self._prompt_name, memory=self.memory.load(), instructions=self.instructions)
         self._history.freeze(text)
 
-    def _memory_words(self) -> str:
-        return render("memory_use") if self.memory_store is not None or self.memory.tools() else ""
+    @property
+    def memory_store(self) -> MemoryStore | None:
+        """The curated memory, None where it is off."""
+        return self.memory.store
 
     @property
     def system_prompt(self) -> str:
@@ -135,26 +120,16 @@ class Agent:
     @property
     def notices(self) -> list[str]:
         """Sentences for the person about what was found in memory and in the session when they were loaded."""
-        found = [] if self.memory_store is None else list(self.memory_store.notices)
-        return found + ([] if self.session is None else list(self.session.notices))
+        return self.memory.notices + ([] if self.session is None else list(self.session.notices))
 
     def context_parts(self) -> dict[str, int]:
         """Return how many tokens of the next request are tools, system, memory and talk (estimated)."""
-        meter = self._compactor.meter
-        memory = "" if self.memory_store is None else self.memory_store.format_all_for_system_prompt()
-        return {
-            "tools": meter.tools(self.registry.schemas()),
-            "system": max(0, meter.messages(self._history.messages[:1]) - meter.text(memory)),
-            "memory": meter.text(memory),
-            "talk": meter.messages(self._history.talk),
-        }
+        return self._compactor.parts(self.registry.schemas(), self.memory.frozen)
 
     @property
     def context_budget(self) -> int:
         """The tokens a request may have."""
         return self._compactor.budget_tokens
-
-    # --- a turn
 
     async def run(self, text: str, *, on_event: Emit = ignore) -> Reply:
         """Play one turn: from the user's `text` to the final answer.
@@ -179,10 +154,13 @@ class Agent:
             on_event(event)
 
         async def make_room(overflow: bool) -> bool:
-            return await self._make_room(watch, overflow=overflow)
+            schemas = self.registry.schemas()
+            return await self._compactor.make_room(
+                self.model, schemas, overflow=overflow, emit=watch, max_retries=self.max_retries
+            )
 
-        recalled = await self.memory.prefetch(text)
-        for notice in self.memory.take_notices():
+        recalled = await self.memory.manager.prefetch(text)
+        for notice in self.memory.manager.take_notices():
             on_event(Notice("recall", notice))
         self._history.record(user_message(f"{recalled}\n\n{text}" if recalled else text))
         try:
@@ -195,46 +173,21 @@ class Agent:
                 max_steps=self.max_steps,
                 max_retries=self.max_retries,
                 make_room=make_room,
-                weigh=self._weigh,
+                weigh=lambda completion: self._compactor.learn(completion.usage),
             )
         finally:
             usage = sum(self._spent, Usage())
             self.usage += usage
         return Reply(outcome.text, outcome.finish_reason, outcome.steps, usage, writes, self._history.session_id)
 
-    def _weigh(self, completion: Completion) -> None:
-        self._compactor.learn(completion.usage)
-        if completion.usage is not None:
-            self._spent.append(completion.usage)
-
-    async def _make_room(self, emit: Emit, *, overflow: bool) -> bool:
-        needed = self._compactor.measure(self._history.messages, self.registry.schemas())
-        if overflow:
-            why = "the server found the request too long"
-        elif needed > self._compactor.budget_tokens:
-            why = f"about {needed} tokens, over the budget of {self._compactor.budget_tokens}"
-        else:
-            return False
-        return await self._shorten(emit, why)
-
-    async def _shorten(self, emit: Emit, why: str) -> bool:
-        done = await self._compactor.shorten(
-            self.model, self._history.talk, emit=emit, max_retries=self.max_retries, why=why
-        )
-        if done is None:
-            return False
-        self._spent.append(done.usage)
-        self._history.shorten(done.messages, keep=done.keep)
-        return True
-
-    # --- between turns
-
     async def compact(self, *, on_event: Emit = ignore) -> bool:
         """Sum up the older part of the talk now. Says, by a notice too, whether anything was shortened."""
         self._compactor.begin()
         self._spent = []
         try:
-            return await self._shorten(on_event, "you asked for it")
+            return await self._compactor.shorten(
+                self.model, emit=on_event, max_retries=self.max_retries, why="you asked for it"
+            )
         finally:
             self.usage += sum(self._spent, Usage())
 
@@ -247,15 +200,14 @@ class Agent:
         """Take the last turn out of the talk. Returns what the user had asked, None where there is no turn."""
         return self._history.undo()
 
-    # --- sub-agents
-
     def spawn(self, *, tools: Sequence[Tool] | None = None, instructions: str | None = None, name: str = "") -> Agent:
         """Make a sub-agent: the same model, an empty talk, no memory, no session, and no sub-agents of its own.
 
         It gets the tools that may be inherited, with the folders of memory, sessions and `private` barred; `tools`
         are given to it on purpose instead, barred likewise.
         """
-        folders = self._private_folders()
+        sessions = [] if self.session is None else [self.session.path.parent]
+        folders = [*self.private, *self.memory.folders, *sessions]
         chosen = self.registry.inheritable() if tools is None else tools
         return SubAgent(
             model=self.model,
@@ -274,14 +226,6 @@ class Agent:
             cwd=self.cwd,
         )
 
-    def _private_folders(self) -> list[Path]:
-        folders = [*self.private, *self.memory.folders]
-        if self.memory_store is not None:
-            folders.append(Path(self.memory_store.mem_dir))
-        if self.session is not None:
-            folders.append(self.session.path.parent)
-        return folders
-
     async def delegate(self, prompt: str, agent_type: str | None = None) -> ToolResult:
         """Hand one job to a fresh sub-agent and return what came of it; bounded, and within the limits of the turn."""
         role = f"You act as: {agent_type.strip()}." if agent_type and agent_type.strip() else ""
@@ -290,11 +234,11 @@ class Agent:
             instructions = "\n\n".join(part for part in (role, self.instructions) if part)
             return self.spawn(instructions=instructions, name=f"{self.name}/sub-{number}")
 
-        return await self._delegation.run(spawn, prompt, self._spent.append)
+        return await self._delegation.run(spawn, prompt, self._spend)
 
     async def close(self) -> None:
         """Close the model's connections, the provider and the session file."""
-        await self.memory.close()
+        await self.memory.manager.close()
         await self.model.close()
         if self.session is not None:
             self.session.close()

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from agent.context import Cut, TokenMeter, plan_cut, summary_messages, summary_request
+from agent.context import TokenMeter, plan_cut, summary_messages, summary_request
 from agent.events import Emit, Notice, ignore
 from agent.failures import ModelFailure
+from agent.history import History
 from agent.messages import Message, Model, Usage
 from agent.retry import complete
 
-__all__ = ["Compacted", "Compactor"]
-
-
-@dataclass(frozen=True, slots=True)
-class Compacted:
-    """What a compaction came to: `messages` stand for all but the last `keep` of the talk."""
-
-    messages: list[Message]
-    keep: int
-    usage: Usage
+__all__ = ["Compactor"]
 
 
 class Compactor:
     """Shortens a talk by whole rounds, with one summary request, at most once a turn and in big steps."""
 
-    def __init__(self, budget_tokens: int) -> None:
+    def __init__(self, history: History, budget_tokens: int, spent: Callable[[Usage], None]) -> None:
         self.budget_tokens = budget_tokens
         self.meter = TokenMeter()
+        self._history = history
+        self._spent = spent
         self._used = False
         self._estimated = 0
 
@@ -37,39 +30,59 @@ class Compactor:
         """A new turn: one compaction is allowed again."""
         self._used = False
 
-    def measure(self, history: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> int:
-        """Return the tokens of the request that is about to be made, and remember them for `learn`."""
-        self._estimated = self.meter.messages(history) + self.meter.tools(schemas)
-        return self._estimated
-
     def learn(self, usage: Usage | None) -> None:
-        """Correct the estimate by what the server counted for that request."""
+        """Correct the estimate by what the server counted for the request that `make_room` saw last."""
         if usage is not None:
             self.meter.correct(self._estimated, usage.prompt_tokens)
+            self._spent(usage)
 
-    async def shorten(
-        self, model: Model, talk: Sequence[Message], *, emit: Emit, max_retries: int, why: str
-    ) -> Compacted | None:
-        """Sum up the older part of `talk` (no system prompt in it). None, with a notice, where that cannot help."""
+    def parts(self, schemas: Sequence[dict[str, Any]], memory: str) -> dict[str, int]:
+        """Return how many tokens of a request are tools, system, memory and talk (estimated)."""
+        system, in_memory = self.meter.messages(self._history.messages[:1]), self.meter.text(memory)
+        return {
+            "tools": self.meter.tools(schemas),
+            "system": max(0, system - in_memory),
+            "memory": in_memory,
+            "talk": self.meter.messages(self._history.talk),
+        }
+
+    async def make_room(
+        self, model: Model, schemas: Sequence[dict[str, Any]], *, overflow: bool, emit: Emit, max_retries: int
+    ) -> bool:
+        """Shorten the talk if the next request is over the budget, or if the server found it too long (`overflow`)."""
+        self._estimated = self.meter.messages(self._history.messages) + self.meter.tools(schemas)
+        if overflow:
+            why = "the server found the request too long"
+        elif self._estimated > self.budget_tokens:
+            why = f"about {self._estimated} tokens, over the budget of {self.budget_tokens}"
+        else:
+            return False
+        return await self.shorten(model, emit=emit, max_retries=max_retries, why=why)
+
+    async def shorten(self, model: Model, *, emit: Emit, max_retries: int, why: str) -> bool:
+        """Put a summary in place of the older part of the talk. False, with a notice, where that cannot help."""
         if self._used:
             emit(Notice("compaction", f"Context: {why}, and the talk was compacted in this turn already"))
-            return None
-        cut = plan_cut(talk, self.meter, self.budget_tokens)
+            return False
+        cut = plan_cut(self._history.talk, self.meter, self.budget_tokens)
         if cut is None:
             emit(Notice("compaction", f"Context: {why}, and there are no older messages left to compact"))
-            return None
+            return False
         self._used = True
         emit(Notice("compaction", f"Context: {why}; compacting {len(cut.dropped)} older messages into a summary"))
-        return await self._sum_up(model, cut, emit, max_retries)
+        summary = await self._sum_up(model, summary_request(cut, self.budget_tokens), emit, max_retries)
+        if summary:
+            self._history.shorten(summary_messages(summary, cut), keep=cut.keep)
+        return bool(summary)
 
-    async def _sum_up(self, model: Model, cut: Cut, emit: Emit, max_retries: int) -> Compacted | None:
-        request = summary_request(cut, self.budget_tokens)
+    async def _sum_up(self, model: Model, request: Sequence[Message], emit: Emit, max_retries: int) -> str:
         try:
-            completion = await complete(model, request, (), emit=ignore, max_retries=max_retries, partial=[])
+            completion = await complete(model, request, (), emit=ignore, max_retries=max_retries)
         except ModelFailure as failure:
             emit(Notice("compaction", f"Context: no summary could be made, nothing was dropped ({failure})"))
-            return None
+            return ""
+        if completion.usage is not None:
+            self._spent(completion.usage)
         if not completion.content.strip():
             emit(Notice("compaction", "Context: the summary came back empty, nothing was dropped"))
-            return None
-        return Compacted(summary_messages(completion.content, cut), cut.keep, completion.usage or Usage())
+        return completion.content.strip()
