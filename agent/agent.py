@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent.compaction import Compactor
-from agent.delegation import AgentLimits, Delegation
+from agent.delegation import AgentLimits, Delegation, with_role
 from agent.events import Emit, Event, Notice, ToolFinished, ToolStarted, ignore
 from agent.history import History
 from agent.home import MemoryDir
@@ -81,7 +81,7 @@ class Agent:
         self._spent: list[Usage] = []
         self._delegation = Delegation(self.limits)
         self._history = History(session)
-        self._compactor = Compactor(self._history, context_budget, self._spend)
+        self._compactor = Compactor(self._history, context_budget, self._spent.append)
         own = [make_task_tool(self.delegate)] if can_delegate else []
         self.registry = ToolRegistry([*tools, *self.memory.tools(), *own], policy=self.policy, approve=approve)
         self._build_prompt()
@@ -89,9 +89,6 @@ class Agent:
     def _origin(self) -> Origin:
         session = self._history.session_id
         return Origin(author="agent", agent=self.name, session=session, turn=self.turn, call_id=self._call_id)
-
-    def _spend(self, usage: Usage) -> None:
-        self._spent.append(usage)
 
     def _build_prompt(self) -> None:
         text = render(self._prompt_name, memory=self.memory.load(), instructions=self.instructions)
@@ -143,7 +140,7 @@ class Agent:
         self.turn += 1
         self._delegation.begin()
         self._compactor.begin()
-        self._spent = []
+        self._spent.clear()
         writes: list[dict[str, Any]] = []
 
         def watch(event: Event) -> None:
@@ -183,7 +180,7 @@ class Agent:
     async def compact(self, *, on_event: Emit = ignore) -> bool:
         """Sum up the older part of the talk now. Says, by a notice too, whether anything was shortened."""
         self._compactor.begin()
-        self._spent = []
+        self._spent.clear()
         try:
             return await self._compactor.shorten(
                 self.model, emit=on_event, max_retries=self.max_retries, why="you asked for it"
@@ -204,11 +201,11 @@ class Agent:
         """Make a sub-agent: the same model, an empty talk, no memory, no session, and no sub-agents of its own.
 
         It gets the tools that may be inherited, with the folders of memory, sessions and `private` barred; `tools`
-        are given to it on purpose instead, barred likewise.
+        are given to it on purpose instead, barred likewise, and never a tool that may not be inherited at all.
         """
         sessions = [] if self.session is None else [self.session.path.parent]
         folders = [*self.private, *self.memory.folders, *sessions]
-        chosen = self.registry.inheritable() if tools is None else tools
+        chosen = self.registry.inheritable() if tools is None else [tool for tool in tools if tool.inheritable]
         return SubAgent(
             model=self.model,
             tools=[tool.barred(folders) for tool in chosen],
@@ -228,13 +225,12 @@ class Agent:
 
     async def delegate(self, prompt: str, agent_type: str | None = None) -> ToolResult:
         """Hand one job to a fresh sub-agent and return what came of it; bounded, and within the limits of the turn."""
-        role = f"You act as: {agent_type.strip()}." if agent_type and agent_type.strip() else ""
+        instructions = with_role(agent_type, self.instructions)
 
         def spawn(number: int) -> Agent:
-            instructions = "\n\n".join(part for part in (role, self.instructions) if part)
             return self.spawn(instructions=instructions, name=f"{self.name}/sub-{number}")
 
-        return await self._delegation.run(spawn, prompt, self._spend)
+        return await self._delegation.run(spawn, prompt, self._spent.append)
 
     async def close(self) -> None:
         """Close the model's connections, the provider and the session file."""

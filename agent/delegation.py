@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.messages import Usage
 
-__all__ = ["AgentLimits", "Delegation"]
+__all__ = ["AgentLimits", "Delegation", "with_role"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +90,9 @@ class Delegation:
             return text
         head = limit * 3 // 4
         return f"{text[:head]}\n[... truncated: {len(text) - limit} characters omitted ...]\n{text[head - limit :]}"
+
+
+def with_role(agent_type: str | None, instructions: str) -> str:
+    """Return the instructions of a sub-agent that is to act as `agent_type`, if any."""
+    role = f"You act as: {agent_type.strip()}." if agent_type and agent_type.strip() else ""
+    return "\n\n".join(part for part in (role, instructions) if part)
