@@ -40,25 +40,28 @@ COMMANDS: dict[str, Command | Group] = {
         "See and change what the agent remembers.",
         {
             **_in(
-                "memory_commands",
+                "memory_commands.entries",
                 list=("list_entries", "The entries, and how full the files are."),
                 show=("show", "The memory as the model gets it."),
                 add=("add", "Add an entry."),
                 remove=("remove", "Remove the entry that holds a text."),
-                search=("search", "Find entries."),
-                get=("get", "One entry, whole."),
                 path=("path", "The folder of the memory."),
                 stats=("stats", "Figures about the memory."),
             ),
             **_in(
-                "memory_files",
+                "memory_commands.finding",
+                search=("search", "Find entries."),
+                get=("get", "One entry, whole."),
+            ),
+            **_in(
+                "memory_commands.files",
                 edit=("edit", "Edit the entries in $EDITOR."),
                 export=("export", "Write all entries as JSON Lines."),
             ),
-            "import": Command("agent.app.memory_files:import_entries", "Add entries from JSON Lines."),
-            **_in("memory_log", log=("log", "Who changed what, and when.")),
+            "import": Command("agent.app.memory_commands.files:import_entries", "Add entries from JSON Lines."),
+            **_in("memory_commands.log", log=("log", "Who changed what, and when.")),
             **_in(
-                "archive_commands",
+                "memory_commands.archive",
                 store=("store", "Store an entry of the archive under a key."),
                 forget=("forget", "Remove an entry of the archive."),
                 reindex=("reindex", "Compute the missing vectors of the archive."),
@@ -135,10 +138,8 @@ def route(words: Sequence[str]) -> Route:
     second = words[places[1]]
     command = found.commands.get(second)
     if command is None:
-        raise UnknownCommand(
-            f"'{first}' has no command {second!r}{_closest(second, found.commands)}. "
-            f"There are: {', '.join(found.commands)}"
-        )
+        guess = _closest(second, found.commands) or "."
+        raise UnknownCommand(f"'{first}' has no command {second!r}{guess} There are: {', '.join(found.commands)}")
     return Route((first, second), command, _without(words, places[:2]))
 
 
@@ -165,7 +166,7 @@ def _without(words: Sequence[str], places: Sequence[int]) -> tuple[str, ...]:
 def _refuse_misspelt(word: str) -> None:
     guess = _closest(word, COMMANDS)
     if guess and not word.count(" "):
-        raise UnknownCommand(f"There is no command {word!r}{guess}. To send it as a prompt: {PROGRAM} run {word}")
+        raise UnknownCommand(f"There is no command {word!r}{guess} To send it as a prompt: {PROGRAM} run {word}")
 
 
 def _closest(word: str, names: Mapping[str, object]) -> str:
@@ -193,9 +194,15 @@ def help_text(path: Sequence[str] = ()) -> str:
     for name, one in COMMANDS.items():
         text = f"{one.help} ({', '.join(one.commands)})" if isinstance(one, Group) else one.help
         lines += _table({name: text})
-    lines += ["", "Flags of every command:", *_table({_spelled(flag): flag.help for flag in FLAGS if flag.scope == "all"})]
+    lines += [
+        "",
+        "Flags of every command:",
+        *_table({_spelled(flag): flag.help for flag in FLAGS if flag.scope == "all"}),
+    ]
     lines += _table({"-h, --help": "Show this, or the help of a command.", "--version": "Show the version."})
-    lines += _table({"--install-completion": "Set up completion for this shell.", "--show-completion": "Show its code."})
+    lines += _table(
+        {"--install-completion": "Set up completion for this shell.", "--show-completion": "Show its code."}
+    )
     return "\n".join([*lines, "", _more(path)])
 
 

@@ -1,17 +1,17 @@
 """`exit_of`: the one table of exit codes, and the two errors that are the command line's own.
 
-    0    done
-    1    an internal error
-    2    the command line or the configuration is wrong        usage, config
-    3    the key is missing or refused                          auth
-    4    the provider failed or answered nothing                provider, empty
-    5    the provider refused the request                       refused, context
-    6    a limit was reached: steps, length, memory budget      limit
-    7    an approval was needed and nobody could give it        approval
-    8    a store or a session is busy or damaged                session
-    124  --timeout                                              timeout
-    129  SIGHUP    130  Ctrl-C    143  SIGTERM                  terminated, interrupted
-    141  standard output was closed by its reader
+0    done
+1    an internal error
+2    the command line or the configuration is wrong        usage, config
+3    the key is missing or refused                          auth
+4    the provider failed or answered nothing                provider, empty
+5    the provider refused the request                       refused, context
+6    a limit was reached: steps, length, memory budget      limit
+7    an approval was needed and nobody could give it        approval
+8    a store or a session is busy or damaged                session
+124  --timeout                                              timeout
+129  SIGHUP    130  Ctrl-C    143  SIGTERM                  terminated, interrupted
+141  standard output was closed by its reader
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Exit(IntEnum):
 class AppProblem(Exception):
     """Something the person has to put right; the text says what and how.
 
-        AppProblem
-        ├── UsageProblem       the command line is wrong
-        ├── ConfigProblem      the configuration is wrong
-        └── TimedOut           --timeout has passed
+    AppProblem
+    ├── UsageProblem       the command line is wrong
+    ├── ConfigProblem      the configuration is wrong
+    └── TimedOut           --timeout has passed
     """
 
     code = Exit.USAGE
@@ -72,7 +72,7 @@ class Terminated(BaseException):
     """A signal asks the program to end; not an `Exception`, so that nothing on the way takes it for a failure."""
 
     def __init__(self, code: int) -> None:
-        super().__init__(code)
+        super().__init__(f"ended by signal {code - 128}")
         self.code = code
 
 
@@ -88,14 +88,14 @@ _AGENT_KINDS = {
 
 def exit_of(error: BaseException) -> tuple[int, str]:
     """Return the exit code of an error, and the word that `--json` reports for its kind."""
+    if isinstance(error, AppProblem):
+        return error.code, error.kind
     import asyncio  # 30 ms; here it is loaded already, or time does not matter
 
     from agent.failures import AgentFailure
-    from memory import AmbiguousMatch, BudgetExceeded, EntryNotFound, MemoryRefusal
+    from memory import BudgetExceeded, MemoryRefusal, StoreBusy, StoreChanged, StoreDamaged
 
     match error:
-        case AppProblem():
-            return error.code, error.kind
         case AgentFailure():
             return _AGENT_KINDS.get(error.kind, Exit.INTERNAL), error.kind
         case Terminated():
@@ -104,8 +104,8 @@ def exit_of(error: BaseException) -> tuple[int, str]:
             return Exit.INTERRUPTED, "interrupted"
         case BudgetExceeded():
             return Exit.LIMIT, "limit"
-        case EntryNotFound() | AmbiguousMatch():
-            return Exit.USAGE, "usage"
-        case MemoryRefusal() | OSError():
+        case StoreBusy() | StoreChanged() | StoreDamaged() | OSError():
             return Exit.BUSY, "session"
+        case MemoryRefusal():
+            return Exit.USAGE, "usage"
     return Exit.INTERNAL, "internal"

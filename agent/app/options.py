@@ -96,7 +96,7 @@ class Options:
         found: dict[str, Any] = {}
         for one in fields(cls):
             value = values.get(one.name)
-            if value is None or value is False or value == 0 and _kind(one.name) == "count":
+            if value is None or value is False or (value == 0 and _kind(one.name) == "count"):
                 continue
             found[one.name] = _split(value) if _kind(one.name) == "many" else value
         return cls(**found)

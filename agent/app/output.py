@@ -11,12 +11,13 @@ from typing import Any, Literal, TextIO, get_args
 
 from agent.app.exits import UsageProblem
 from agent.app.plain import plain
+from agent.app.style import BOLD, CODE, DIM, ERROR, NOTE, PLAIN, paint
 
 __all__ = ["ColorChoice", "Output", "is_terminal", "open_output", "wants_color"]
 
 ColorChoice = Literal["auto", "always", "never"]
 
-_STYLES = {"dim": "2", "bold": "1", "red": "31", "yellow": "33", "green": "32", "cyan": "36"}
+_STYLES = {"plain": PLAIN, "dim": DIM, "bold": BOLD, "red": ERROR, "yellow": NOTE, "cyan": CODE}
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -52,9 +53,12 @@ class Output:
     verbose: int = 0
 
     def answer(self, text: str) -> None:
-        """Print what was asked for, and a line end if it has none. As it is to a pipe, defused to a terminal."""
-        shown = plain(text) if is_terminal(self.stdout) else text
-        self.stdout.write(shown if shown.endswith("\n") else f"{shown}\n")
+        """Print foreign text that was asked for, defused, and a line end if it has none."""
+        self.show(plain(text))
+
+    def show(self, text: str) -> None:
+        """Print lines of our own, in which foreign parts went through `styled` or `plain`."""
+        self.stdout.write(text if text.endswith("\n") else f"{text}\n")
         self.stdout.flush()
 
     def data(self, value: Any) -> None:
@@ -72,9 +76,18 @@ class Output:
         if not self.quiet:
             self._tell(text, style)
 
+    def show_progress(self, text: str) -> None:
+        """`progress`, for a line of our own in which foreign parts are defused already."""
+        if not self.quiet:
+            self._write_err(text)
+
     def notice(self, text: str) -> None:
         """Tell a person what he should know; nothing with --quiet."""
         self.progress(text, "yellow")
+
+    def show_question(self, text: str, end: str = "\n") -> None:
+        """Show a person what he has to decide on, also with --quiet. Foreign parts are defused already."""
+        self._write_err(text, end)
 
     def problem(self, text: str) -> None:
         """Tell what went wrong, in any case."""
@@ -82,12 +95,14 @@ class Output:
 
     def styled(self, text: str, style: str, *, err: bool = False) -> str:
         """Return `text`, defused, in a style where the stream may have one."""
-        text = plain(text)
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if (self.color_err if err else self.color_out) else text
+        return paint(plain(text), _STYLES[style] if (self.color_err if err else self.color_out) else "")
 
     def _tell(self, text: str, style: str) -> None:
+        self._write_err(self.styled(text, style, err=True))
+
+    def _write_err(self, text: str, end: str = "\n") -> None:
         try:
-            self.stderr.write(self.styled(text, style, err=True) + "\n")
+            self.stderr.write(f"{text}{end}")
             self.stderr.flush()
         except (OSError, ValueError):
             # Nobody reads stderr; that must not cost the answer

@@ -12,7 +12,7 @@ from typer.exceptions import TyperException
 
 from agent.app.commands import COMMANDS, PROGRAM, Command, Group
 from agent.app.exits import UsageProblem
-from agent.app.options import Flag, Options, Scope, flags_for
+from agent.app.options import Flag, Options, flags_for
 
 __all__ = ["call", "complete"]
 
@@ -28,14 +28,19 @@ _HELP = {"help_option_names": ["-h", "--help"]}
 
 
 def call(path: Sequence[str], command: Command, words: Sequence[str]) -> int:
-    """Parse `words` for this command and run it; return its exit code. Raises `UsageProblem` for a wrong line."""
+    """Parse `words` for this command and run it; return its exit code. Raises `UsageProblem` for a wrong line.
+
+    typer only parses: what the command raises is none of its business.
+    """
+    parsed: list[Callable[[], Any]] = []
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(name=path[-1], help=command.help, context_settings=_HELP)(_function(command))
+    app.command(name=path[-1], help=command.help, context_settings=_HELP)(_function(command, parsed.append))
     name = " ".join([PROGRAM, *path])
     try:
-        code = typer.main.get_command(app).main(args=list(words), prog_name=name, standalone_mode=False)
+        typer.main.get_command(app).main(args=list(words), prog_name=name, standalone_mode=False)
     except TyperException as error:
         raise UsageProblem(f"{error.format_message().rstrip('.')}. '{name} --help' shows the flags") from error
+    code = parsed[0]() if parsed else 0  # else the help was shown
     return code if isinstance(code, int) else 0
 
 
@@ -46,10 +51,10 @@ def complete(words: Sequence[str]) -> int:
         if isinstance(one, Group):
             group = _app()
             for inner, command in one.commands.items():
-                group.command(name=inner, help=command.help, context_settings=_HELP)(_function(command))
+                group.command(name=inner, help=command.help, context_settings=_HELP)(_function(command, _nothing))
             app.add_typer(group, name=name, help=one.help)
         else:
-            app.command(name=name, help=one.help, context_settings=_HELP)(_function(one))
+            app.command(name=name, help=one.help, context_settings=_HELP)(_function(one, _nothing))
     code = typer.main.get_command(app).main(args=list(words), prog_name=PROGRAM, standalone_mode=False)
     return code if isinstance(code, int) else 0
 
@@ -58,16 +63,20 @@ def _app() -> typer.Typer:
     return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=_HELP)
 
 
-def _function(command: Command) -> Callable[..., Any]:
-    """Return the command's function as typer wants it: its own parameters, then the shared flags."""
+def _nothing(call: Callable[[], Any]) -> None:
+    """A tree that is built for a completion runs no command."""
+
+
+def _function(command: Command, parsed: Callable[[Callable[[], Any]], None]) -> Callable[..., Any]:
+    """Return the command as typer wants it: its own parameters, then the shared flags. It hands over what to call."""
     module, _, name = command.place.partition(":")
     function = getattr(importlib.import_module(module), name)
     own = [one for one in inspect.signature(function, eval_str=True).parameters.values() if one.name != "options"]
     shared = flags_for(command.scope)
 
-    def perform(**values: Any) -> Any:
+    def perform(**values: Any) -> None:
         options = Options.of({flag.field: values.pop(f"shared_{flag.field}") for flag in shared})
-        return function(options, **values)
+        parsed(lambda: function(options, **values))
 
     parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
     signature = inspect.Signature([*parameters, *map(_parameter, shared)])
@@ -79,7 +88,9 @@ def _function(command: Command) -> Callable[..., Any]:
 def _parameter(flag: Flag) -> inspect.Parameter:
     count = flag.kind == "count"
     low = {"whole": 0, "number": 0}.get(flag.kind)
-    option = typer.Option(*flag.names, help=flag.help, metavar=flag.metavar or None, count=count, min=low, show_default=False)
+    option = typer.Option(
+        *flag.names, help=flag.help, metavar=flag.metavar or None, count=count, min=low, show_default=False
+    )
     default: Any = {"switch": False, "count": 0}.get(flag.kind)
     return inspect.Parameter(
         f"shared_{flag.field}",

@@ -1,0 +1,170 @@
+"""`build_agent`: settings and flags made into an agent. The one place where the parts are wired together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.app.config import Config
+from agent.app.exits import UsageProblem
+from agent.app.options import Options
+from agent.home import find_context_files, find_memory_dir, find_sessions_dir
+
+if TYPE_CHECKING:
+    from agent.agent import Agent
+    from agent.messages import Model
+    from agent.session import Session
+    from memory import MemoryProvider
+    from tools import Approve, Tool, ToolPolicy
+
+__all__ = [
+    "build_agent",
+    "build_policy",
+    "build_tools",
+    "context_budget",
+    "curated_dir",
+    "instructions",
+    "outputs_dir",
+]
+
+DEFAULT_BUDGET_TOKENS = 100_000
+CONTEXT_FILE_CHAR_LIMIT = 32_000
+
+
+def build_agent(
+    config: Config,
+    options: Options,
+    *,
+    model: Model,
+    approve: Approve,
+    session: Session | None,
+) -> Agent:
+    """Wire an agent. Raises what a part raises: `ConfigProblem`, `UsageProblem`, a memory refusal."""
+    from agent.agent import Agent
+    from agent.app.archive_setup import build_provider
+    from agent.delegation import AgentLimits
+
+    settings = config.settings
+    memory_dir = curated_dir(config, options)
+    provider = None if options.no_memory else build_provider(config, session.id if session is not None else "")
+    tools = build_tools(config, provider)
+    limits = settings.agents
+    agent = Agent(
+        model=model,
+        tools=_chosen(tools, options.tools),
+        session=session,
+        instructions=instructions(config),
+        memory_dir=False if memory_dir is None else memory_dir,
+        memory_limits=(settings.memory.curated.memory_char_limit, settings.memory.curated.user_char_limit),
+        provider=provider,
+        policy=build_policy(config),
+        approve=approve,
+        max_steps=settings.agent.max_steps,
+        max_retries=settings.provider.max_retries,
+        context_budget=context_budget(config),
+        can_delegate=limits.max_agents > 0 and (options.tools is None or "task" in options.tools),
+        limits=AgentLimits(
+            max_agents=limits.max_agents,
+            max_steps=limits.max_steps,
+            timeout_s=limits.timeout_s,
+            side_by_side=limits.side_by_side,
+        ),
+        private=[find_sessions_dir(config.cwd)],
+        name=settings.agent.name,
+        cwd=config.cwd,
+    )
+    _check_chosen(agent, tools, options.tools)
+    if session is not None:
+        _tell_missing_tools(agent, session)
+    return agent
+
+
+def build_policy(config: Config) -> ToolPolicy:
+    from tools import ToolPolicy
+
+    policy = config.settings.security.tool_policy
+    return ToolPolicy(policy.tools, default=policy.default)
+
+
+def build_tools(config: Config, provider: MemoryProvider | None = None) -> list[Tool]:
+    """Return the tools for files and commands; those of memory and delegation come from the agent."""
+    from tools import make_file_tools, make_shell_tool
+
+    files, shell = config.settings.tools.files, config.settings.tools.shell
+    protected = [_folder(config, name) for name in files.protected]
+    if config.settings.memory.acl_enabled and provider is not None:
+        protected += provider_folders(provider)
+    readable = [outputs_dir(), *(_folder(config, name) for name in files.readable)]
+    return [
+        *make_file_tools(config.cwd, protected=protected, readable=readable),
+        make_shell_tool(
+            config.cwd, timeout_s=shell.timeout_s, spill_dir=outputs_dir(), env_allow=tuple(shell.env_allow)
+        ),
+    ]
+
+
+def provider_folders(provider: MemoryProvider) -> list[Path]:
+    """Return the files of a provider that has some on this machine."""
+    return [Path(folder) for folder in getattr(provider, "folders", ())]
+
+
+def curated_dir(config: Config, options: Options) -> Path | None:
+    """Return the folder of the curated memory, or None where memory is off."""
+    if options.no_memory:
+        return None
+    return find_memory_dir(config.settings.memory.curated.dir or None, config.cwd)
+
+
+def context_budget(config: Config) -> int:
+    """Return how many tokens a request may have."""
+    budget, window = config.settings.agent.context_budget, config.settings.provider.context_window
+    if budget:
+        return budget
+    return window * 3 // 4 if window else DEFAULT_BUDGET_TOKENS
+
+
+def instructions(config: Config) -> str:
+    """Return what the settings and the `AGENTS.md` files tell the model, outermost first."""
+    parts = [config.settings.agent.instructions.strip()]
+    for path in find_context_files(config.cwd):
+        try:
+            text = path.read_bytes().decode("utf-8", "replace").strip()
+        except OSError as error:
+            raise UsageProblem(f"{str(path)!r} cannot be read: {error.strerror}") from error
+        if len(text) > CONTEXT_FILE_CHAR_LIMIT:
+            left = len(text) - CONTEXT_FILE_CHAR_LIMIT
+            text = f"{text[:CONTEXT_FILE_CHAR_LIMIT]}\n[... {left} characters of {path.name} left out ...]"
+        if text:
+            parts.append(f"# Instructions of {path}\n\n{text}")
+    return "\n\n".join(part for part in parts if part)
+
+
+def outputs_dir() -> Path:
+    """Return where long outputs of commands are kept whole, for the model to read on."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("my-agent", appauthor=False) / "outputs"
+
+
+def _folder(config: Config, name: str) -> Path:
+    return (config.cwd / Path(name).expanduser()).absolute()
+
+
+def _chosen(tools: Sequence[Tool], names: Sequence[str] | None) -> list[Tool]:
+    return list(tools) if names is None else [tool for tool in tools if tool.name in names]
+
+
+def _check_chosen(agent: Agent, tools: Sequence[Tool], names: Sequence[str] | None) -> None:
+    known = {tool.name for tool in tools} | set(agent.registry.names()) | {"task", "memory"}
+    strange = [name for name in names or () if name not in known]
+    if strange:
+        raise UsageProblem(f"--tools: there is no tool {strange[0]!r}; there are {', '.join(sorted(known))}")
+
+
+def _tell_missing_tools(agent: Agent, session: Session) -> None:
+    """Say which tools of an old talk are gone; its calls stay valid history."""
+    there = set(agent.registry.names())
+    used = {call["function"]["name"] for message in session.messages for call in message.get("tool_calls") or ()}
+    if missing := sorted(used - there):
+        session.notices.append(f"This session used tools that are not there now: {', '.join(missing)}")

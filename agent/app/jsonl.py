@@ -1,0 +1,67 @@
+"""What `run` prints for programs: `outcome`, the one object of --json, and `event`, the lines of stream-json."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agent.events import Event
+    from agent.messages import Usage
+
+__all__ = ["event", "failure", "outcome"]
+
+
+def outcome(
+    *,
+    result: str = "",
+    exit_code: int = 0,
+    finish_reason: str | None = None,
+    steps: int = 0,
+    usage: Usage | None = None,
+    memory_writes: list[dict[str, Any]] | None = None,
+    session: str | None = None,
+    model: str | None = None,
+    seconds: float = 0.0,
+    error: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return the one object that stands for a whole run; every key is always there."""
+    return {
+        "result": result,
+        "exit_code": int(exit_code),
+        "finish_reason": finish_reason,
+        "steps": steps,
+        "usage": asdict(usage) if usage is not None else _NO_USAGE,
+        "memory_writes": memory_writes or [],
+        "session": session or None,
+        "model": model or None,
+        "seconds": round(seconds, 3),
+        "error": error,
+    }
+
+
+_NO_USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "cached_tokens": 0, "cache_write_tokens": 0}
+
+
+def failure(exit_code: int, kind: str, message: str) -> dict[str, Any]:
+    """Return the object of a run that failed before it began."""
+    return outcome(exit_code=exit_code, error={"kind": kind, "message": message})
+
+
+def event(one: Event) -> dict[str, Any]:
+    """Return one event of a turn as the JSON of one line."""
+    from agent.events import AnswerDropped, Notice, StepStarted, TextDelta, ToolStarted
+
+    match one:
+        case StepStarted(number):
+            return {"type": "step", "number": number}
+        case TextDelta(text):
+            return {"type": "text", "text": text}
+        case AnswerDropped(reason):
+            return {"type": "answer_dropped", "reason": reason}
+        case Notice(kind, text):
+            return {"type": "notice", "kind": kind, "text": text}
+        case ToolStarted(call):
+            return {"type": "tool_started", "id": call.id, "name": call.name, "arguments": call.arguments}
+    said = {"ok": one.result.ok, "output": one.result.serialize()}
+    return {"type": "tool_finished", "id": one.call.id, "name": one.call.name, **said, "seconds": round(one.seconds, 3)}

@@ -1,0 +1,227 @@
+"""`run`: one task, one answer, an exit code that says how it went."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+import typer
+
+from agent.app.config import Config, load_config
+from agent.app.exits import Exit, TimedOut, UsageProblem, exit_of
+from agent.app.failing import sentence
+from agent.app.options import Options
+from agent.app.output import Output, open_output
+from agent.app.run_approval import Nobody, choose_approver
+from agent.app.stdin import read_stdin
+
+if TYPE_CHECKING:
+    from agent.agent import Agent
+    from agent.app.progress import Progress
+    from agent.reply import Reply
+    from agent.session import Session
+
+__all__ = ["run"]
+
+Format = Literal["text", "json", "stream-json"]
+
+REASONS = {
+    "length": "The answer was truncated at the length limit (finish_reason=length)",
+    "limit": "The step limit was reached (--max-steps); the answer may be unfinished",
+    "repeat": "Stopped: the model kept repeating one failing call (a loop); the answer may be unfinished",
+}
+
+
+def run(
+    options: Options,
+    task: Annotated[str | None, typer.Argument(help="What is to be done; - reads it from standard input.")] = None,
+) -> int:
+    """Do one task, print the answer, leave."""
+    started = time.monotonic()
+    form = _format(options)
+    if options.timeout_s is not None and options.timeout_s <= 0:
+        raise UsageProblem(f"--timeout {options.timeout_s:g} must be more than 0 seconds")
+    config = load_config(options)
+    color = "never" if form != "text" and options.color is None else config.settings.ui.color
+    output = open_output(color, quiet=options.quiet, verbose=options.verbose)
+    deadline = None if options.timeout_s is None else started + options.timeout_s
+    one = OneShot(config, options, output, form, started, deadline)
+    return one.play(task)
+
+
+@dataclass(slots=True)
+class OneShot:
+    config: Config
+    options: Options
+    output: Output
+    form: Format
+    started: float
+    deadline: float | None
+    agent: Agent | None = None
+    session: Session | None = None
+    progress: Progress | None = None
+    model: str = ""
+
+    def play(self, task: str | None) -> int:
+        """Do it, and report whatever comes of it, a failure too."""
+        approver = choose_approver(self.output, yes=self.options.yes)
+        try:
+            for warning in self.config.warnings:
+                self.output.notice(warning)
+            reply = self._answered(self._text(task), approver)
+        except BrokenPipeError:
+            raise
+        except BaseException as error:
+            code, kind = exit_of(error)
+            if code == Exit.INTERNAL:
+                raise
+            return self._failed(error, code, kind)
+        return self._done(reply, approver)
+
+    def _text(self, task: str | None) -> str:
+        """Return the user's message: the task, and what was piped in."""
+        if task is not None:
+            task = _whole(task, self.output)
+        wanted = task is None or task == "-"
+        piped = None if self.options.no_stdin else read_stdin(needed=wanted, deadline=self.deadline)
+        if piped is not None and piped.replaced:
+            self.output.notice("standard input is not UTF-8; what could not be read was replaced by �")
+        if piped is not None and piped.silent:
+            self.output.notice("nothing came on stdin for 3 s; going on without it (--no-stdin does not wait)")
+        text = piped.text if piped is not None else ""
+        if wanted:
+            task = text
+        elif text.strip():
+            task = f"{task}\n\n<stdin>\n{text.rstrip()}\n</stdin>"
+        if not task or not task.strip():
+            raise UsageProblem("There is nothing to do: the task is empty. Give it as an argument, or pipe it in")
+        return task
+
+    def _answered(self, text: str, approver: Nobody) -> Reply:
+        """Build the agent and let it answer, within the time that is left."""
+        from agent.app.build import build_agent
+        from agent.app.main import collect_again
+        from agent.app.model_choice import choose_model
+        from agent.app.progress import Progress
+        from agent.app.talk import choose_session
+
+        choice = choose_model(self.config, offline=self.options.offline)
+        self.model = choice.name
+        self.session = choose_session(self.config, self.options, choice.name)
+        cache_key = self.session.id if self.session is not None else ""
+        model = choice.build(self.config, cache_key=cache_key, warm=True)
+        self.agent = build_agent(self.config, self.options, model=model, approve=approver, session=self.session)
+        for notice in self.agent.notices:
+            self.output.notice(notice)
+        self.progress = Progress(self.output, self._stream_event if self.form == "stream-json" else None)
+        collect_again()
+        with asyncio.Runner() as runner:
+            return runner.run(self._turn(self.agent, text))
+
+    async def _turn(self, agent: Agent, text: str) -> Reply:
+        from agent.app.signals import cancel_on_signals
+
+        assert self.progress is not None  # noqa: S101 - made just before
+        with cancel_on_signals() as cancelled:
+            try:
+                async with asyncio.timeout_at(self._loop_deadline()) as clock:
+                    return await agent.run(text, on_event=self.progress)
+            except TimeoutError as error:
+                if not clock.expired():
+                    raise
+                raise TimedOut(f"stopped: the time limit of {self.options.timeout_s:g} s (--timeout) passed") from error
+            except asyncio.CancelledError:
+                cancelled.raise_if_signalled()
+                raise
+            finally:
+                await agent.close()
+
+    def _loop_deadline(self) -> float | None:
+        if self.deadline is None:
+            return None
+        return asyncio.get_running_loop().time() + max(0.0, self.deadline - time.monotonic())
+
+    def _done(self, reply: Reply, approver: Nobody) -> int:
+        code, error = Exit.DONE, None
+        if reply.finish_reason in REASONS:
+            code, error = Exit.LIMIT, {"kind": "limit", "message": REASONS[reply.finish_reason]}
+        if approver.asked:
+            names = ", ".join(dict.fromkeys(approver.asked))
+            said = (
+                f"{names} needed an approval that nobody could give: it was denied. --yes or --allow {names} gives it"
+            )
+            code, error = Exit.APPROVAL, {"kind": "approval", "message": said}
+        if self.form == "text":
+            self.output.answer(reply.text)
+            if error is not None:
+                self.output.problem(f"my-agent: {error['message']}")
+            self._show_figures(reply)
+        else:
+            self._print_outcome(
+                result=reply.text,
+                exit_code=code,
+                finish_reason=reply.finish_reason,
+                steps=reply.steps,
+                usage=reply.usage,
+                memory_writes=reply.memory_writes,
+                error=error,
+            )
+        return code
+
+    def _failed(self, error: BaseException, code: int, kind: str) -> int:
+        message = sentence(error)
+        self.output.problem(f"my-agent: {message}")
+        if self.form != "text":
+            progress, agent = self.progress, self.agent
+            self._print_outcome(
+                exit_code=code,
+                finish_reason="error",
+                steps=progress.steps if progress is not None else 0,
+                usage=agent.usage if agent is not None else None,
+                memory_writes=progress.memory_writes if progress is not None else [],
+                error={"kind": kind, "message": message},
+            )
+        return code
+
+    def _print_outcome(self, **parts: Any) -> None:
+        from agent.app.jsonl import outcome
+
+        session = self.session.id if self.session is not None and self.session.path.exists() else None
+        found = outcome(session=session, model=self.model, seconds=time.monotonic() - self.started, **parts)
+        if self.form == "stream-json":
+            self.output.line({"type": "result", **found})
+        else:
+            self.output.data(found)
+
+    def _stream_event(self, event: Any) -> None:
+        from agent.app.jsonl import event as as_json
+
+        self.output.line(as_json(event))
+
+    def _show_figures(self, reply: Reply) -> None:
+        from agent.app.progress import figures
+
+        if self.config.settings.ui.figures:
+            self.output.progress(figures(reply.usage, reply.steps, time.monotonic() - self.started))
+
+
+def _format(options: Options) -> Format:
+    form = options.output_format or ("json" if options.json else "text")
+    if form not in get_args(Format):
+        raise UsageProblem(f"--output-format {form!r} is unknown; choose {', '.join(get_args(Format))}")
+    if options.json and form == "text":
+        raise UsageProblem("--json and --output-format text exclude each other")
+    return form  # type: ignore[return-value]  # one of the three, as checked
+
+
+def _whole(task: str, output: Output) -> str:
+    """Return the task without the halves that stand for bytes of the command line which are not UTF-8."""
+    encoding = sys.getfilesystemencoding()
+    try:
+        return task.encode(encoding, "surrogateescape").decode("utf-8")
+    except UnicodeDecodeError:
+        output.notice("the task is not UTF-8; what could not be read was replaced by �")
+        return task.encode(encoding, "surrogateescape").decode("utf-8", "replace")

@@ -1,0 +1,105 @@
+"""`choose_session`: the session that the flags name, or a new one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.app.config import Config
+from agent.app.exits import UsageProblem
+from agent.app.options import Options
+from agent.home import find_sessions_dir
+
+if TYPE_CHECKING:
+    from agent.session import Session
+
+__all__ = ["choose_session", "copy_of", "find_saved"]
+
+
+def choose_session(config: Config, options: Options, model: str) -> Session | None:
+    """Open or make a session; None with --no-session. Raises `UsageProblem` and `SessionUnavailable`."""
+    wanted = options.resume is not None or options.go_on
+    if options.resume is not None and options.go_on:
+        raise UsageProblem("--resume and --continue exclude each other: one names a session, the other takes the last")
+    if options.no_session and (wanted or options.fork):
+        raise UsageProblem("--no-session saves nothing, so there is no session to go on with")
+    if options.fork and not wanted:
+        raise UsageProblem("--fork copies a session; name it with --resume ID, or take the last with --continue")
+    if options.no_session:
+        return None
+    from agent.session import Session
+
+    folder = find_sessions_dir(config.cwd)
+    if not wanted:
+        return Session.create(folder, cwd=config.cwd, model=model)
+    path = find_saved(config, options.resume) if options.resume is not None else _last(folder, config.cwd)
+    return copy_of(path) if options.fork else Session.open(path)
+
+
+def find_saved(config: Config, name: str) -> Path:
+    """Return the file of a session by id, by the beginning of its id, or by path."""
+    from agent.failures import SessionUnavailable
+    from agent.session_list import find_session
+
+    if name.endswith(".jsonl") and (path := config.cwd / Path(name).expanduser()).is_file():
+        return path
+    folder = find_sessions_dir(config.cwd)
+    try:
+        return find_session(folder, name)
+    except SessionUnavailable:
+        # A talk that began before this folder had an agent home lies with the user's data
+        elsewhere = _user_sessions()
+        if elsewhere == folder or not name:
+            raise
+        try:
+            return find_session(elsewhere, name)
+        except SessionUnavailable:
+            pass
+        raise
+
+
+def copy_of(path: Path) -> Session:
+    """Begin a new session with what was said in `path`, which stays as it is and may be in use."""
+    from agent.failures import SessionUnavailable
+    from agent.healing import heal
+    from agent.session import Session
+    from agent.session_file import read_talk
+
+    try:
+        talk = read_talk(path)
+    except OSError as error:
+        raise SessionUnavailable(f"Session file {str(path)!r} cannot be read: {error.strerror}") from error
+    if not talk.messages:
+        raise SessionUnavailable(f"{str(path)!r} holds no talk that could be copied")
+    head = talk.head
+    copy = Session.create(path.parent, cwd=str(head.get("cwd", "")), model=str(head.get("model", "")), parent=path.stem)
+    for message in heal(talk.messages):
+        copy.append(message)
+    if talk.damaged:
+        copy.notices.append(f"{talk.damaged} damaged line(s) in {path.name} were skipped; the rest was copied")
+    return copy
+
+
+def _user_sessions() -> Path:
+    return find_sessions_dir(Path("/nowhere"))
+
+
+def _last(folder: Path, cwd: Path) -> Path:
+    """Return the session of this working folder that was written last."""
+    found = [path for path in folder.glob("*.jsonl") if path.is_file()] if folder.is_dir() else []
+    own = folder.is_relative_to(cwd)
+    for path in sorted(found, key=lambda one: (one.stat().st_mtime_ns, one.name), reverse=True):
+        if own or _working_folder(path) == str(cwd):
+            return path
+    raise UsageProblem(f"There is no session to continue in {str(cwd)!r}; `my-agent sessions list` shows what is there")
+
+
+def _working_folder(path: Path) -> str:
+    """Return where a session began, from the first line of its file."""
+    try:
+        with path.open("rb") as file:
+            head = json.loads(file.readline(1_000_000))
+    except (OSError, ValueError):
+        return ""
+    return str(head.get("cwd", "")) if isinstance(head, dict) else ""
