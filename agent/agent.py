@@ -15,6 +15,7 @@ from agent.home import MemoryDir
 from agent.loop import react
 from agent.memory_layers import MemoryLayers
 from agent.messages import Message, Model, Usage, scrub, user_message
+from agent.model import OpenAIModel
 from agent.reply import Reply, memory_write
 from agent.session import Session
 from memory import Origin
@@ -63,7 +64,7 @@ class Agent:
         `memory_limits`: characters of MEMORY.md and USER.md. `context_budget`: tokens of a request at most.
         `private`: folders that no sub-agent's file tool may touch, beside those of memory and of the session.
         """
-        self.model = _named(model)
+        self.model: Model = OpenAIModel(model) if isinstance(model, str) else model
         self.name = name
         self.cwd = Path.cwd() if cwd is None else Path(cwd)
         self.instructions = instructions
@@ -244,11 +245,3 @@ class SubAgent(Agent):
     """An agent for one job, without memory; made by `Agent.spawn` only."""
 
     _prompt_name = "subagent"
-
-
-def _named(model: Model | str) -> Model:
-    if not isinstance(model, str):
-        return model
-    from agent.model import OpenAIModel  # loads the client package when it is used
-
-    return OpenAIModel(model)
