@@ -1,0 +1,255 @@
+"""Orders in English to a later model: a verb, and in the words after it what it aims at.
+
+Each verb opens a window of `WINDOW` words, so the search is linear.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["holds_english_order"]
+
+WINDOW = 20
+MOST_UNKNOWN = 3  # words between that mean nothing here
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+DROP = _words("ignore disregard forget disobey unlearn neglect nevermind")
+DROPPING = _words("ignoring disregarding forgetting disobeying")
+DROPPING_STARTS = _words("by start begin consider continue resume try and then . ; : ! ?")
+FORCE = _words(
+    "override overrule bypass discard dismiss abandon erase circumvent scrap supersede cancel void drop skip delete "
+    "remove reject violate break overwrite nullify revoke wipe clear reset"
+)  # files and tables override rules every day, so these count only where they aim at your or at all instructions
+OBEY = _words(
+    "follow obey heed respect comply adhere listen observe following obeying heeding respecting complying attention "
+    "account mind"
+)  # pay attention to, take into account
+NOT = _words("not never dont cannot cant without avoid nor wont shouldnt mustnt doesnt didnt")
+STOP = _words("no not never dont cannot cant without stop cease quit longer refuse neednt mustnt shouldnt")
+TELLING = _words("did does has have had was were")  # "they did not follow the rules" gives no order
+TO_OBEY = _words("have need to you should must any more ever pay paying take into")
+ASIDE = _words("set put leave lay throw cast brush")
+
+QUANTIFIERS = _words("all any every each your everything anything whatever what")
+PRONOUNS = _words("all everything anything whatever what")
+QUALIFIERS = _words(
+    "previous previously prior above earlier preceding former foregoing aforementioned preexisting prev past initial "
+    "original"
+)
+BARE = _words("above foregoing preceding")  # "disregard the above."
+STRONG = _words(
+    "instruction instructions directive directives guideline guidelines guardrail guardrails prompt prompts"
+)
+ASKED = _words("prompt prompts")  # programs have prompts, too
+RULES = _words("rule rules command commands direction directions restriction restrictions guidance policy policies")
+LOOSE = _words(
+    "message messages context conversation conversations text content contents input inputs training programming "
+    "words history constraint constraints order orders request requests teachings statements advice safeguards"
+)
+OBJECTS = STRONG | RULES | LOOSE
+TRAITS = {
+    **{word: {"all"} for word in QUANTIFIERS},
+    **{word: {"named"} for word in QUALIFIERS},
+    **{word: {"system"} for word in ("system", "developer")},
+    "your": {"all", "named"},
+}
+FILLERS = _words(
+    "the these those this that them my our its his her their both were was are is been being have has had given told "
+    "received seen got now then please completely entirely simply just kindly immediately fully totally absolutely "
+    "altogether whole entire full complete set list rest remainder session conversation chat out here today only very "
+    "such mentioned stated listed said you current existing future later subsequent"
+)
+PREPOSITIONS = _words("of from by in to for with at on about")
+ARTICLES = _words("the a an this that its our")
+ENDERS = _words("and then or but so instead because , . ; : ! ? \n")
+STOPS = _words(". ; : ! ?")
+
+PLACES = _words("above before earlier previously beforehand prior far now")
+TOLD = _words("given told taught instructed provided received learned learnt know knew sent")
+CANCELLED = _words(
+    "ignored disregarded forgotten overridden void voided cancelled canceled invalid revoked superseded null discarded"
+)
+COUNT = _words("apply exist existed count matter bind")
+ALL_OR_YOURS = _words("all any every your pretend assume treat consider")
+
+ADVERBS = _words("often sometimes usually rarely generally easily frequently commonly also still always ever even just")
+MODALS = _words("may might can could would does did")
+ADDRESSED = _words("you assistant agent ai")
+NOT_PLURALS = _words("please always unless this assistants agents")
+LEET = str.maketrans("013457@$", "oieastas")
+
+WORD = (
+    r"[a-z0-9@$']+"
+    r"|\.{2,}|[.;:!?](?=\s|$|[\"')\]*])|,"
+    r"|\n[ \t]*(?:\n|[-*+#>][ \t]|\d{1,3}[.)][ \t])"
+)
+STEMS = _words(
+    "ignor disreg forg disob unlearn neglect never mind aside account wipe clear reset overr bypass discard dismiss "
+    "abandon erase circum scrap supers cancel void drop skip delete remove reject violate break overwrite nullify "
+    "revoke follow obey heed respect compl adhere listen observe attention previous prior earlier preceding above"
+)  # where none of them stands there is no order
+
+
+def holds_english_order(plain: str) -> bool:
+    """Is there an order in the text? It must be in small letters, without accents and hidden characters."""
+    letters = plain.translate(LEET)
+    if not any(stem in letters for stem in STEMS):
+        return False
+    words = [_word(token) for token in re.findall(WORD, plain) if not token.startswith("..")]
+    for at, word in enumerate(words):
+        if (verb := _verb(words, at)) and _aims_at_orders(words, at + 1, forced=verb == "force"):
+            return True
+        if word in QUALIFIERS and _cancels(words, at):
+            return True
+    return False
+
+
+def _word(token: str) -> str:
+    if token.startswith("\n"):
+        return "\n"
+    token = token.replace("'", "")
+    return token if token.isalpha() else token.translate(LEET)
+
+
+def _verb(words: list[str], at: int) -> str:
+    """Which kind of verb gives an order here: "drop", "force", or none."""
+    word = words[at]
+    before = words[at - 1] if at else "."
+    if word in DROP:
+        return "" if _is_harmless(words, at) else "drop"
+    if word in FORCE:
+        return "" if _is_harmless(words, at) else "force"
+    if word in DROPPING:
+        return "drop" if before in DROPPING_STARTS or before == "\n" else ""
+    if word == "aside":
+        return "drop" if before in ASIDE else ""
+    if word in OBEY:
+        at -= 1
+        while at >= 0 and words[at] in TO_OBEY:
+            at -= 1
+        stops = at >= 0 and words[at] in STOP and (words[at] != "not" or words[at - 1] not in TELLING)
+        return "drop" if stops else ""
+    return ""
+
+
+def _is_harmless(words: list[str], at: int) -> bool:
+    """Is the verb negated, or does it say what somebody does?"""
+    at -= 1
+    while at >= 0 and words[at] in ADVERBS:
+        at -= 1
+    if at < 0:
+        return False
+    word, before = words[at], words[at - 1] if at else "."
+    if word == "to":
+        return before in NOT or before in ("tend", "tends", "seem", "seems")
+    if word in MODALS:
+        return before not in ADDRESSED
+    plural = len(word) > 3 and word[-1] == "s" and word[-2] != "s" and word not in NOT_PLURALS
+    return word in NOT or plural
+
+
+def _aims_at_orders(words: list[str], start: int, *, forced: bool) -> bool:
+    """Do the words after a verb name what a model was told before? `forced`: only what is all or yours."""
+    traits: set[str] = set()
+    unknown = 0
+    for at in range(start, min(start + WINDOW, len(words))):
+        word = words[at]
+        if word in TRAITS:
+            traits |= TRAITS[word]
+            if not forced and not unknown and _stands_alone(words, at):
+                return True
+            unknown = 0 if word in QUALIFIERS else unknown
+        elif word in OBJECTS:
+            if _is_aimed_at(words, at, traits, forced=forced):
+                return True
+            unknown += 1
+        elif unknown and (word in PREPOSITIONS or word in ARTICLES):  # "warnings from earlier rules" is about warnings
+            return False
+        elif word not in FILLERS and word not in PREPOSITIONS and not word.endswith("ly"):
+            if not _goes_on(words, at, start):
+                return False
+            unknown += word not in ENDERS
+        if unknown > MOST_UNKNOWN:
+            return False
+    return False
+
+
+def _stands_alone(words: list[str], at: int) -> bool:
+    """Does the word mean what was told before without a noun: "the above", "everything you were told"?"""
+    if words[at] in PRONOUNS:
+        return _points_back(words, at + 1)
+    return words[at] in BARE and _is_last(words, at)
+
+
+def _is_aimed_at(words: list[str], at: int, traits: set[str], *, forced: bool) -> bool:
+    """Does this object, with what was said of it, mean what a model was told before?"""
+    word, last = words[at], _is_last(words, at)
+    if forced:
+        return word in STRONG and last and traits >= {"all", "named"}
+    if word in LOOSE:
+        return last and (traits >= {"all", "named"} or ("system" in traits and word in ("message", "messages")))
+    if "named" in traits or _points_back(words, at + 1):
+        return True
+    return word in STRONG and ("system" in traits or (last and "all" in traits and word not in ASKED))
+
+
+def _is_last(words: list[str], at: int) -> bool:
+    return at + 1 == len(words) or words[at + 1] in ENDERS
+
+
+def _goes_on(words: list[str], at: int, start: int) -> bool:
+    """Does the window go on over this word, which is none of the known ones?"""
+    word, before, after = words[at], words[at - 1], words[at + 1] if at + 1 < len(words) else "."
+    if word in DROP:  # it has its own window
+        return False
+    if word == "\n":
+        if at == start:
+            return start == 1 or words[start - 2] in ENDERS
+        return before in QUANTIFIERS or before in QUALIFIERS or before in FILLERS
+    if word == ":":
+        return at == start
+    if word in STOPS:
+        return False
+    known = after in QUANTIFIERS or after in QUALIFIERS or after in FILLERS - {"then", "now"}
+    return word not in ENDERS or known or (word == "," and after in PREPOSITIONS)
+
+
+def _points_back(words: list[str], start: int) -> bool:
+    """Do the words say that the thing was told earlier: "you were given", "above", "so far"?"""
+    you = False
+    for at in range(start, min(start + 8, len(words))):
+        word, after = words[at], words[at + 1] if at + 1 < len(words) else "."
+        if word in STOPS or word in (",", "\n"):
+            return False
+        you = you or word == "you" or (word == "to" and after == "you")
+        if (you and word in TOLD) or (word in TOLD and words[at + 1 : at + 3] == ["to", "you"]):
+            return True
+        if (word in PLACES and (after in ENDERS or after == "this")) or (
+            word == "system" and after in ("prompt", "message")
+        ):
+            return True
+    return False
+
+
+def _cancels(words: list[str], at: int) -> bool:
+    """Is it said of all or of your earlier instructions that they are void?"""
+    if not ALL_OR_YOURS.intersection(words[max(0, at - 4) : at]):
+        return False
+    window = words[at : at + 10]
+    stop = next((index for index, word in enumerate(window) if word in STOPS), len(window))
+    window = window[:stop]
+    named = next((index for index, word in enumerate(window[:4]) if word in STRONG), None)
+    if named is None:
+        return False
+    rest = window[named + 1 :]
+    for index, word in enumerate(rest):
+        negated = any(earlier in NOT for earlier in rest[:index])
+        if (word in CANCELLED and not negated) or (word in COUNT and negated):
+            return True
+        if word == "longer" and index and rest[index - 1] == "no":
+            return True
+    return False
