@@ -5,12 +5,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# At once, because the decorator and its module share a name: whichever is bound last is `tools.tool`.
+# At once, because these functions bear the names of their modules: whichever is bound last is `tools.tool`.
+from tools.bound import bound
 from tools.tool import Tool, ToolCall, ToolResult, tool
 
 if TYPE_CHECKING:
+    from tools.files import make_file_tools
     from tools.policy import Approve, ToolPolicy, Verdict, refuse
     from tools.registry import ToolRegistry
+    from tools.shell import make_shell_tool
+    from tools.task import make_task_tool
 
 __all__ = [
     "Approve",
@@ -20,6 +24,10 @@ __all__ = [
     "ToolRegistry",
     "ToolResult",
     "Verdict",
+    "bound",
+    "make_file_tools",
+    "make_shell_tool",
+    "make_task_tool",
     "refuse",
     "tool",
 ]
@@ -29,6 +37,9 @@ HOMES = {
     "ToolPolicy": "tools.policy",
     "ToolRegistry": "tools.registry",
     "Verdict": "tools.policy",
+    "make_file_tools": "tools.files",
+    "make_shell_tool": "tools.shell",
+    "make_task_tool": "tools.task",
     "refuse": "tools.policy",
 }
 

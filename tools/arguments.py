@@ -123,10 +123,12 @@ class Arguments:
 def parameters_of(func: Callable[..., Any], name: str) -> tuple[list[inspect.Parameter], bool]:
     """Return the parameters with their annotations resolved, and whether unknown arguments are ignored."""
     named: Any = func.func if isinstance(func, functools.partial) else func
+    target = inspect.unwrap(named if inspect.isroutine(named) else named.__call__)
+    # Annotations are text where `from __future__ import annotations` is in force; those of a function inside another
+    # may name what it closes over.
+    closed_over = inspect.getclosurevars(target).nonlocals if inspect.isfunction(target) else {}
     try:
-        hints = get_type_hints(
-            inspect.unwrap(named if inspect.isroutine(named) else named.__call__), include_extras=True
-        )
+        hints = get_type_hints(target, localns=dict(closed_over), include_extras=True)
     except NameError as error:
         raise ValueError(f"tool {name!r}: {error}; use types that are defined at the top of its module") from error
     kept, ignores = [], False
@@ -196,13 +198,17 @@ def path_in(values: Mapping[str, Any], location: tuple[int | str, ...]) -> str:
 
 def expectation(kind: str, message: str, context: Mapping[str, Any]) -> str:
     if kind in BOUNDS:
-        return BOUNDS[kind].format_map(context)
+        return BOUNDS[kind].format_map({key: plain_number(value) for key, value in context.items()})
     if (word := kind.split("_")[0]) in WHAT and kind.endswith(
         ("_type", "_parsing", "_from_float", "_required", "_size")
     ):
         return WHAT[word]
     opening = "Input should be "
     return message.removeprefix(opening) if message.startswith(opening) else f"valid ({message})"
+
+
+def plain_number(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def shown(value: Any) -> str:

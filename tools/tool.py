@@ -196,7 +196,7 @@ def sendable(text: str) -> str:
 def sentence(error: BaseException) -> str:
     """Return what an error says: its own words if it is a refusal, else with its type before them."""
     if isinstance(error, OSError) and error.strerror:
-        place = "" if error.filename is None else f": {error.filename!r}"
+        place = "" if error.filename is None else f": {str(error.filename)!r}"
         return f"{error.strerror}{place}"
     words = str(error)
     if isinstance(error, ValueError | OSError) and words and not isinstance(error, UnicodeError):

@@ -1,0 +1,48 @@
+"""`file_write`: a whole file, new or in the place of an old one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from tools.files.change import Record, change_file, read_whole
+from tools.files.difference import difference
+from tools.files.jail import Jail
+from tools.files.read import size_in_words
+
+__all__ = ["make_write", "preview_write"]
+
+
+def make_write(jail: Jail, record: Record | None) -> Callable[..., str]:
+    def file_write(
+        path: Annotated[str, Field(description="relative to the workspace; missing folders are made")],
+        content: Annotated[str, Field(description="the whole text of the file")],
+    ) -> str:
+        """Write a whole text file (UTF-8), in the place of the old one if there is one.
+
+        To change a part of a file use file_edit.
+        """
+        place, after = jail.find(path, writing=True), content.encode()
+        was: list[bytes | None] = []
+
+        def take(before: bytes | None) -> bytes:
+            was.append(before)
+            return after
+
+        change_file(jail, place, take, record, new_folders=True)
+        if was[0] == after:
+            return f"{place.shown} holds this text already; nothing was written"
+        old = "new file" if was[0] is None else f"before: {size_in_words(len(was[0]))}"
+        return f"Wrote {size_in_words(len(after))} to {place.shown} ({old})"
+
+    return file_write
+
+
+def preview_write(jail: Jail) -> Callable[[Mapping[str, Any]], str]:
+    def preview(arguments: Mapping[str, Any]) -> str:
+        place = jail.find(arguments["path"], writing=True)
+        return difference(place.shown, read_whole(jail, place), arguments["content"].encode())
+
+    return preview

@@ -1,0 +1,104 @@
+"""`make_shell_tool`: commands in the workspace, without a terminal, without keys, and gone when they are over."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from tools.environment import child_environment
+from tools.output import Output
+from tools.process import Ending, run_process
+from tools.tool import Tool, ToolResult
+
+__all__ = ["make_shell_tool"]
+
+TIMEOUT_S = 120.0
+LONGEST_S = 86_400
+LONGEST_BYTES = 100_000  # Linux takes 128 KiB as one argument
+
+
+def make_shell_tool(
+    root: Path | str,
+    *,
+    timeout_s: float = TIMEOUT_S,
+    spill_dir: Path | None = None,
+    env_allow: Collection[str] = (),
+) -> Tool:
+    """Make `shell`, which runs commands in `root`. Sub-agents get it only where the policy asks before each command.
+
+    spill_dir: where the whole of an output is saved that is too long for the model; env_allow: names of variables a
+    command gets although they look like keys.
+    """
+    interpreter = shutil.which("bash") or "/bin/sh"
+    folder, usual_s = Path(root), timeout_s
+
+    async def shell(
+        command: Annotated[str, Field(description="a command line or script for bash")],
+        timeout_s: Annotated[
+            float | None, Field(gt=0, le=LONGEST_S, description=f"seconds it may take, else {usual_s:g}")
+        ] = None,
+    ) -> ToolResult:
+        """Run a shell command in the workspace and return what it printed, errors too, and its exit status.
+
+        There is no input and no terminal: nothing can ask. Each command has a new shell. What it leaves running in the
+        background is stopped when it ends.
+        """
+        refuse_unrunnable(command)
+        limit_s = usual_s if timeout_s is None else timeout_s
+        output = Output(None if spill_dir is None else spill_dir / f"shell-{secrets.token_hex(4)}.txt")
+        try:
+            ending = await run_process(
+                [interpreter, "-c", command],
+                cwd=folder,
+                environment=child_environment(os.environ, env_allow),
+                timeout_s=limit_s,
+                feed=output.feed,
+            )
+        finally:
+            printed = output.text()
+        if ending.status is None:
+            return ToolResult(False, error=stopped(limit_s, printed))
+        return ToolResult(True, data=report(ending, printed))
+
+    return Tool(shell, inheritable="supervised")
+
+
+def refuse_unrunnable(command: str) -> None:
+    """Raises ValueError for a command that no shell could be given."""
+    if not command.strip():
+        raise ValueError("command is empty")
+    if "\0" in command:
+        raise ValueError("command holds a NUL character, which no shell takes")
+    if len(command.encode()) > LONGEST_BYTES:
+        raise ValueError(f"command is longer than {LONGEST_BYTES} bytes; write it to a file and run that")
+
+
+def report(ending: Ending, printed: str) -> str:
+    notes = []
+    if ending.status and ending.status < 0:
+        notes.append(f"ended by signal {-ending.status} ({signal.strsignal(-ending.status)})")
+    elif ending.status or not printed:
+        notes.append(f"exit status {ending.status}")
+    if not printed:
+        notes.append("no output")
+    if ending.left_behind:
+        notes.append("what it left running in the background was stopped")
+    return _with_notes(printed, notes)
+
+
+def stopped(limit_s: float, printed: str) -> str:
+    advice = f"stopped after {limit_s:g} s with everything it started; set timeout_s if it needs longer"
+    return f"the command was {advice}. Output until then:\n{printed}" if printed else f"the command was {advice}"
+
+
+def _with_notes(text: str, notes: list[str]) -> str:
+    if not notes:
+        return text
+    return f"{text}{chr(10) if text and not text.endswith(chr(10)) else ''}[{'; '.join(notes)}]"
