@@ -13,6 +13,7 @@ from threading import Lock
 from memory.archive.backend import Reader, Writer
 from memory.archive.entry import ArchiveUnavailable
 from memory.archive.postgres_errors import LOCK_S, STATEMENT_S, ArchiveInterrupted, Where, server_name
+from memory.archive.postgres_near import FROM_ROWS, missing
 from memory.archive.postgres_pool import PATIENCE_S, PostgresPool
 from memory.archive.postgres_schema import Layout, prepare
 from memory.archive.postgres_tables import PostgresWriter
@@ -56,6 +57,20 @@ class PostgresBackend:
 
     def close(self) -> None:
         self._pool.close()
+
+    def tune(self, *, from_rows: int = FROM_ROWS) -> None:
+        """Build an approximate index for each model that has so many vectors; others go on reading and writing.
+
+        It takes a minute for 100,000 vectors. Searches over all owners use it from then on.
+        """
+        layout = self._prepared()
+        if not layout.has_vectors or layout.read_only:
+            return
+        with self._reading() as reader:
+            wanted = missing(reader.link, from_rows)
+        for index in wanted:
+            for statement in index.creation(layout.schema, layout.extension):
+                self._pool.run_alone(statement)
 
     @contextmanager
     def _reading(self) -> Iterator[PostgresWriter]:

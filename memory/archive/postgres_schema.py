@@ -20,11 +20,11 @@ TYPES = Types(
     text='TEXT COLLATE "C"',  # by byte, which in UTF-8 is by code point
     data="BYTEA",
 )
-# Rows of up to 2,000 numbers stay in the table itself: a scan that had to look each one up elsewhere takes five times
-# as long. `DEFAULT` compression would be tried in vain.
+# `size` of the vector: those of two sizes have no distance. Rows of up to 2,000 numbers stay in the table itself, where
+# a scan does not have to look each of them up elsewhere; they would not get smaller by compression.
 VECTOR_TABLES = [
     'CREATE TABLE vectors (entry BIGINT NOT NULL, passage INTEGER NOT NULL, owner TEXT COLLATE "C" NOT NULL, '
-    'model TEXT COLLATE "C" NOT NULL, vector VECTOR NOT NULL, PRIMARY KEY (entry, passage)) '
+    'model TEXT COLLATE "C" NOT NULL, size INTEGER NOT NULL, vector VECTOR NOT NULL, PRIMARY KEY (entry, passage)) '
     "WITH (toast_tuple_target = 8160)",
     "ALTER TABLE vectors ALTER COLUMN vector SET STORAGE EXTERNAL",
     "CREATE INDEX vectors_owner ON vectors (model, owner)",
@@ -43,9 +43,15 @@ class Layout(NamedTuple):
     version: int
     # 0: there is none yet
     has_vectors: bool
-    path: str
-    # of schemas, quoted: ours, and where the vector extension is
+    schema: str
+    # ours, quoted
+    extension: str
+    # the schema of the vector extension, quoted; "" without it
     read_only: bool
+
+    @property
+    def path(self) -> str:
+        return ", ".join(dict.fromkeys(name for name in (self.schema, self.extension) if name))
 
 
 def prepare(pool: PostgresPool) -> Layout:
@@ -91,8 +97,7 @@ def _look(link: PostgresLink, where: Where) -> Layout:
             "nothing was changed; upgrade, or name another schema"
         )
     has_vectors = extension is not None and "vectors" in names
-    path = ", ".join(dict.fromkeys([quoted(where.schema), *([quoted(extension)] if extension else [])]))
-    return Layout(version, has_vectors, path, read_only)
+    return Layout(version, has_vectors, quoted(where.schema), quoted(extension) if extension else "", read_only)
 
 
 def _migrated(link: PostgresLink, layout: Layout, where: Where) -> Layout:
@@ -100,7 +105,7 @@ def _migrated(link: PostgresLink, layout: Layout, where: Where) -> Layout:
     if not link.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [where.schema]):
         link.run(f"CREATE SCHEMA {quoted(where.schema)}")
     _try_extension(link, where)
-    layout = layout._replace(path=_look(link, where).path)
+    layout = layout._replace(extension=_look(link, where).extension)
     link.run(f"SET LOCAL search_path TO {layout.path}")
     if layout.version == 0:
         for statement in [*tables(TYPES), *BLOCK_STORAGE, "CREATE TABLE my_agent_archive (version INTEGER NOT NULL)"]:
@@ -119,7 +124,8 @@ def _try_extension(link: PostgresLink, where: Where) -> None:
     """
     found = link.rows(
         "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector'), "
-        "EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector'), EXISTS (SELECT FROM pg_namespace WHERE nspname = 'public')"
+        "EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector'), "
+        "EXISTS (SELECT FROM pg_namespace WHERE nspname = 'public')"
     )[0]
     installed, available, public = found
     if installed or not available:

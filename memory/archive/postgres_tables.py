@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -11,11 +10,12 @@ from memory.archive.access import View
 from memory.archive.backend import Matrix, Stored, Vocable
 from memory.archive.embedder import EmbeddingUnavailable
 from memory.archive.postgres_link import PassedOn, PostgresLink
+from memory.archive.postgres_near import NearIndex
 from memory.archive.sql_reader import LAST, stored
 from memory.archive.sql_tables import COLUMNS
 from memory.archive.sql_writer import SqlWriter
 
-__all__ = ["PostgresWriter", "index_name", "text_literal"]
+__all__ = ["PostgresWriter"]
 
 PASSAGES_A_STATEMENT = 100
 
@@ -33,7 +33,8 @@ class PostgresWriter(SqlWriter):
         seen, values = view.sql()
         sides = " UNION ALL ".join(
             f"(SELECT {COLUMNS} FROM entries WHERE owner = place.owner "
-            f"AND (created, key) {sign} (place.created, place.key) AND category <> 'conversation' AND {seen} ORDER BY created {order}, key {order} LIMIT ?)"
+            f"AND (created, key) {sign} (place.created, place.key) AND category <> 'conversation' "
+            f"AND {seen} ORDER BY created {order}, key {order} LIMIT ?)"
             for sign, order in (("<", "DESC"), (">", "ASC"))
         )
         statement = (
@@ -72,7 +73,8 @@ class PostgresWriter(SqlWriter):
             lines = ", ".join(["(?::bigint, ?::integer, ?::vector)"] * len(some))
             values = [value for number, place, row in some for value in (number, place, sent(row))]
             self.link.run(
-                "INSERT INTO vectors (entry, passage, owner, model, vector) SELECT entry, passage, owner, ?, vector "
+                "INSERT INTO vectors (entry, passage, owner, model, size, vector) "
+                "SELECT entry, passage, owner, ?, vector_dims(vector), vector "
                 f"FROM (VALUES {lines}) AS fresh (entry, passage, vector) JOIN entries ON id = entry",
                 [model, *values],
             )
@@ -95,18 +97,15 @@ class PostgresWriter(SqlWriter):
     def nearest(self, owner: str | None, model: str, vector: Matrix, limit: int) -> list[int]:
         if not self.has_vectors:
             self._refuse()
-        if owner is None and self.link.rows(
-            "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(?) AND indisvalid", [index_name(model, len(vector))]
-        ):
-            return self._approximately(model, vector, limit)
+        if owner is None and (index := NearIndex(model, len(vector))).exists(self.link):
+            return self._approximately(index, vector, limit)
         mine, owners = ("", []) if owner is None else (" AND owner = ?", [owner])
         # An entry may have many passages: look at more of them until there are enough entries.
         wanted = limit
         while True:
-            # The size is asked for although a model has but one: vectors of two sizes have no distance.
             rows = self.link.rows(
                 "SELECT entry FROM (SELECT entry, vector <#> ?::vector AS far FROM vectors WHERE model = ?"
-                f"{mine} AND vector_dims(vector) = ? ORDER BY far, entry LIMIT ?) AS near WHERE far < 0",
+                f"{mine} AND size = ? ORDER BY far, entry LIMIT ?) AS near WHERE far < 0",
                 [sent(vector), model, *owners, len(vector), wanted],
             )
             found = list(dict.fromkeys(number for (number,) in rows))
@@ -114,13 +113,12 @@ class PostgresWriter(SqlWriter):
                 return found[:limit]
             wanted *= 4
 
-    def _approximately(self, model: str, vector: Matrix, limit: int) -> list[int]:
-        """Walk the index of the model over all owners; it looks at four times what is wanted."""
-        size = len(vector)
+    def _approximately(self, index: NearIndex, vector: Matrix, limit: int) -> list[int]:
+        """Walk the index, over all owners; it looks at four times what is wanted."""
         self.link.run(f"SET LOCAL hnsw.ef_search = {min(1000, max(100, 4 * limit))}")
         rows = self.link.rows(
-            f"SELECT entry, (vector::vector({size})) <#> ?::vector({size}) AS far FROM vectors "
-            f"WHERE model = {text_literal(model)} ORDER BY far LIMIT ?",
+            f"SELECT entry, (vector::vector({index.size})) <#> ?::vector({index.size}) AS far FROM vectors "
+            f"WHERE {index.rows} ORDER BY far LIMIT ?",
             [sent(vector), min(1000, 4 * limit)],
         )
         ranked = sorted((far, number) for number, far in rows if far < 0)
@@ -144,14 +142,3 @@ def received(data: bytes) -> Any:
     from pgvector import Vector  # see `sent`
 
     return Vector.from_binary(data).to_numpy()
-
-
-def index_name(model: str, size: int) -> str:
-    """Return the name of the approximate index of a model."""
-    return f"vectors_near_{hashlib.sha256(model.encode()).hexdigest()[:12]}_{size}"
-
-
-def text_literal(text: str) -> str:
-    """Return text as SQL: where a plan can only be made of what is written out. `?` and `%` are marks of ours."""
-    escaped = "".join(f"\\{ord(c):04X}" if c in "?%\\'" or ord(c) < 32 else c for c in text)
-    return f"U&'{escaped}'"
