@@ -78,7 +78,6 @@ class PostgresBackend:
         begin = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", *self._settings(layout)]
         with self._pool.transaction(begin) as (link, _):
             yield PostgresWriter(link, layout.has_vectors)
-            link.commit()
 
     @contextmanager
     def _writing(self) -> Iterator[PostgresWriter]:

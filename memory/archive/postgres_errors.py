@@ -25,7 +25,7 @@ __all__ = [
 # SQLSTATE -> what follows "Postgres at ...". https://www.postgresql.org/docs/current/errcodes-appendix.html
 SENTENCES = {
     "25006": "is read-only: give the address of the primary server, or free its disk",
-    "42501": "does not let this user do that: grant CREATE on the database, or make schema {schema!r} and grant it",
+    "42501": "does not let this user do that: grant it schema {schema!r} with its tables, or CREATE on the database",
     "42P01": "has lost tables of schema {schema!r}: restore them, or name another schema",
     "3F000": "has lost schema {schema!r}: restore it, or name another",
     "53100": "has no disk space left: free some",

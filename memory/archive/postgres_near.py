@@ -1,5 +1,4 @@
 """`NearIndex`: an approximate index over the vectors of one model, worth its building where a scan takes long."""
-# ruff: noqa: S608 (names are quoted, the model is escaped; every value is bound)
 
 from __future__ import annotations
 

@@ -33,14 +33,15 @@ _held: list[int] = []
 
 
 class PostgresServer:
-    """A server whose data lies in `folder/data`; `settings` are lines of its postgresql.conf.
+    """A server whose data lies in `folder/data`; `settings` are lines of its postgresql.conf; `bare`: no pgvector.
 
     Its files belong to `nobody` where the tests run as root, since PostgreSQL refuses to run as root.
     """
 
-    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
-        self.folder, self.settings = folder, dict(settings or {})
+    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None, *, bare: bool = False) -> None:
+        self.folder, self.settings, self.bare = folder, dict(settings or {}), bare
         self._data, self._port_file = folder / "data", folder / "port"
+        self._pid_file = self._data / "postmaster.pid"
         self._as: dict[str, object] = {}
         if os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
@@ -81,14 +82,16 @@ class PostgresServer:
 
     def stop(self) -> None:
         """Stop in order; connections are closed."""
-        if (self._data / "postmaster.pid").exists():
+        import psutil  # type: ignore[import-untyped]  # comes with the wheel
+
+        if self._pid_file.exists() and psutil.pid_exists(self._pid()):
             self._run("pg_ctl", "-w", "-t", "60", "-m", "fast", "stop")
 
     def kill(self) -> None:
         """Kill every process of the server at once, as a power cut does to it."""
-        import psutil  # type: ignore[import-untyped]  # comes with the wheel
+        import psutil  # see `stop`
 
-        postmaster = psutil.Process(int((self._data / "postmaster.pid").read_text().split("\n")[0]))
+        postmaster = psutil.Process(self._pid())
         processes = [postmaster, *postmaster.children()]
         for process in processes:
             try:
@@ -96,6 +99,9 @@ class PostgresServer:
             except psutil.NoSuchProcess:
                 continue  # a backend that had just ended
         psutil.wait_procs(processes, timeout=30)
+
+    def _pid(self) -> int:
+        return int(self._pid_file.read_text().split("\n")[0])
 
     def execute(self, statement: str) -> list[tuple[object, ...]]:
         import psycopg
@@ -134,17 +140,24 @@ class PostgresServer:
         programs = max(Path(spec.origin).parent.glob("pginstall*/bin"))
         try:
             subprocess.run([programs / "postgres", "--version"], check=True, capture_output=True, cwd="/", **self._as)  # type: ignore[call-overload]
+            if not self.bare:
+                return programs
         except PermissionError:
-            copy = self.folder / "install"
-            if not copy.exists():
-                shutil.copytree(programs.parent, copy)
-            programs = copy / programs.name
-        return programs
+            pass  # so it is a copy, as for a bare server
+        package, copies = programs.parent.parent, self.folder / "install"
+        copy = copies / package.name / programs.parent.name
+        if not copy.exists():
+            shutil.copytree(programs.parent, copy)
+            for libraries in package.parent.glob(f"{package.name}.libs"):
+                shutil.copytree(libraries, copies / libraries.name)
+            for control in copy.rglob("vector.control") if self.bare else ():
+                control.unlink()
+        return copy / programs.name
 
 
-def temporary_server(name: str, settings: Mapping[str, str] | None = None) -> PostgresServer:
+def temporary_server(name: str, settings: Mapping[str, str] | None = None, *, bare: bool = False) -> PostgresServer:
     """A server of the caller's own, to be killed and restarted; enter it to start it, leave it to remove it."""
-    return PostgresServer(Path(tempfile.mkdtemp(prefix=f"pg-{name}-", dir=_temporary_folder())), settings)
+    return PostgresServer(Path(tempfile.mkdtemp(prefix=f"pg-{name}-", dir=_temporary_folder())), settings, bare=bare)
 
 
 @functools.cache
