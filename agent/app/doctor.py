@@ -122,7 +122,7 @@ def _archive(config: Config, options: Options) -> Iterator[Finding]:
     from agent.app.memory_commands.archive import archive_stats
 
     try:
-        figures = archive_stats(config, None)
+        figures = archive_stats(config)
     except (ValueError, OSError, ImportError, RuntimeError) as error:
         yield Finding("bad", "archive", f"{backend}: {sentence(error)}", exit_of(error)[0])
         return

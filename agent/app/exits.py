@@ -94,6 +94,7 @@ def exit_of(error: BaseException) -> tuple[int, str]:
 
     from agent.failures import AgentFailure
     from memory import BudgetExceeded, MemoryRefusal, StoreBusy, StoreChanged, StoreDamaged
+    from memory.archive import ArchiveRefusal, EmbeddingUnavailable
 
     match error:
         case AgentFailure():
@@ -106,6 +107,8 @@ def exit_of(error: BaseException) -> tuple[int, str]:
             return Exit.LIMIT, "limit"
         case StoreBusy() | StoreChanged() | StoreDamaged() | OSError():
             return Exit.BUSY, "session"
-        case MemoryRefusal():
+        case EmbeddingUnavailable():
+            return Exit.PROVIDER, "provider"
+        case MemoryRefusal() | ArchiveRefusal():
             return Exit.USAGE, "usage"
     return Exit.INTERNAL, "internal"

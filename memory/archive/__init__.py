@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from memory.archive.access import AccessPolicy, Principal, Retention, View
     from memory.archive.archive import Archive
     from memory.archive.entry import ArchiveRefusal, ArchiveUnavailable, Entry, EntryMissing, Filter, Hit
+    from memory.archive.embed import make_embedder
     from memory.archive.markdown import MarkdownBackend
     from memory.archive.postgres import PostgresBackend
     from memory.archive.provider import ArchiveProvider
@@ -34,6 +35,7 @@ HOMES = {
     "Retention": "access",
     "SqliteBackend": "sqlite",
     "View": "access",
+    "make_embedder": "embed",
 }
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "Retention",
     "SqliteBackend",
     "View",
+    "make_embedder",
 ]
 
 

@@ -168,9 +168,10 @@ def _converted(hint: Any, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise ValueError("must be a table")
         return dict(value)
-    if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    if isinstance(value, hint) and not (hint is int and isinstance(value, bool)):
+    if hint is float:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    elif isinstance(value, hint) and not (hint is int and isinstance(value, bool)):
         return value
     raise ValueError(f"must be {_NAMES[hint]}")
 

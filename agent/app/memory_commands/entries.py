@@ -127,7 +127,7 @@ def stats(options: Options, layer: OfLayer = None, json: AsJson = False) -> int:
     if layer != "curated" and (layer == "archive" or config.settings.memory.backend):
         from agent.app.memory_commands.archive import archive_stats
 
-        found["archive"] = archive_stats(config, output)
+        found["archive"] = archive_stats(config)
     if json:
         output.data(found)
         return 0

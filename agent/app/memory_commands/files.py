@@ -95,7 +95,7 @@ def import_entries(
     if archived and layer != "curated":
         from agent.app.memory_commands.archive import import_archive
 
-        found["archive"] = import_archive(config, output, archived)
+        found["archive"] = import_archive(config, archived)
     if json:
         output.data(found)
     else:
@@ -132,7 +132,7 @@ def _all(config: Config, options: Options, output: Output, layer: Layer | None) 
     if layer == "archive" or (layer is None and archive_on):
         from agent.app.memory_commands.archive import all_archived
 
-        for entry in all_archived(config, output):
+        for entry in all_archived(config):
             yield {"layer": "archive", **entry}
 
 
