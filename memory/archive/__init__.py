@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memory.archive.access import AccessPolicy, Principal, Retention, View
     from memory.archive.archive import Archive
-    from memory.archive.entry import ArchiveRefusal, ArchiveUnavailable, Entry, EntryMissing, Filter, Hit
     from memory.archive.embed import make_embedder
+    from memory.archive.embedder import Embedder, EmbeddingUnavailable
+    from memory.archive.entry import ArchiveRefusal, ArchiveUnavailable, Entry, EntryMissing, Filter, Hit
     from memory.archive.markdown import MarkdownBackend
     from memory.archive.postgres import PostgresBackend
     from memory.archive.provider import ArchiveProvider
     from memory.archive.sqlite import SqliteBackend
-    from memory.archive.embedder import Embedder, EmbeddingUnavailable
 
 # Loaded when first asked for: a backend brings its database with it.
 HOMES = {

@@ -76,6 +76,10 @@ class Block(NamedTuple):
 class Reader(Protocol):
     """One consistent sight of the store. Nothing in it writes."""
 
+    def troubles(self) -> Sequence[str]:
+        """Return sentences that name what of the store cannot be read, while the rest can; mostly there are none."""
+        ...
+
     # Entries
 
     def find(self, view: View, key: str) -> list[Stored]:

@@ -37,6 +37,9 @@ class SqlReader(ABC):
     def __init__(self, link: Link) -> None:
         self.link = link
 
+    def troubles(self) -> Sequence[str]:
+        return ()
+
     def find(self, view: View, key: str) -> list[Stored]:
         seen, values = view.sql()
         return self.stored(f"key = ? AND {seen} ORDER BY id", [key, *values])

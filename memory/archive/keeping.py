@@ -1,0 +1,82 @@
+"""What a write does to the store: one entry for each key that the writer sees, room made, old things swept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from memory.archive import index
+from memory.archive.access import View
+from memory.archive.backend import Stored, Writer
+from memory.archive.entry import Entry
+from memory.archive.passages import embedded_text
+from memory.archive.text import analyse
+
+__all__ = ["Change", "first_meant", "forget", "put", "restore", "sweep"]
+
+SWEPT_AT_ONCE = 100
+
+
+class Change(NamedTuple):
+    stored: Stored
+    before: Entry | None
+    # what stood under the key
+    embedded: bool
+    # its vectors are there already
+
+
+def first_meant(found: Sequence[Stored], owner: str) -> Stored | None:
+    """Return the entry that a key means among those that have it: one's own, youngest first; else the oldest."""
+    own = [each for each in found if each.entry.owner == owner]
+    if own:
+        return max(own, key=lambda each: (each.entry.updated, each.id))
+    return min(found, key=lambda each: (each.entry.created, each.entry.owner, each.id), default=None)
+
+
+def put(writer: Writer, entry: Entry, view: View, model: str) -> Change:
+    """Keep an entry in place of the one that its key means inside the view."""
+    old = first_meant(writer.find(view, entry.key), entry.owner)
+    if old:
+        entry = replace(entry, owner=old.entry.owner, created=old.entry.created)
+    vectors = {}
+    if old and model and embedded_text(old.entry) == embedded_text(entry):
+        vectors = dict(writer.vectors(model, [old.id]))
+    number = renew(writer, entry)
+    if old and vectors:
+        writer.put_vectors(model, {number: vectors[old.id]})
+    sweep(writer, view, SWEPT_AT_ONCE)
+    index.fold(writer)
+    return Change(Stored(number, entry), old.entry if old else None, bool(vectors))
+
+
+def restore(writer: Writer, entry: Entry) -> bool:
+    """Keep an entry as it is, its owner, session and times included; tells whether one stood in its place."""
+    there = writer.find(View(owner=entry.owner, session=entry.session), entry.key)
+    renew(writer, entry)
+    return bool(there)
+
+
+def renew(writer: Writer, entry: Entry) -> int:
+    """Insert an entry, and remove what its owner has under the key: what has expired, and doubles, included."""
+    there = writer.find(View(owner=entry.owner, session=entry.session), entry.key)
+    writer.remove([each.id for each in there])
+    return writer.insert(entry, analyse(entry))
+
+
+def forget(writer: Writer, key: str, view: View, owner: str) -> Entry | None:
+    """Remove what the key means inside the view; returns it, or None if there is nothing."""
+    found = writer.find(view, key)
+    meant = first_meant(found, owner)
+    if meant:
+        writer.remove([each.id for each in found if each.entry.owner == meant.entry.owner])
+        index.fold(writer)
+    return meant.entry if meant else None
+
+
+def sweep(writer: Writer, view: View, limit: int) -> int:
+    """Remove expired entries, whoever they belong to: nobody sees them any more."""
+    ids = writer.expired(view, limit)
+    if ids:
+        writer.remove(ids)
+    return len(ids)

@@ -1,0 +1,159 @@
+"""`Folder`: the Markdown files of an archive as they are at this moment, each read again when it has changed."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from memory.archive.entry import CONVERSATION, ArchiveRefusal, Entry, clean_category, ticks
+from memory.archive.sections import Section, parse, read_entry
+from memory.archive.text import Terms, analyse
+
+__all__ = ["Category", "Folder", "Record", "State", "slot"]
+
+# A file this young may change again without its time showing it.
+UNSURE_S = 0.1
+
+Slot = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An entry with its number in this process, and the section that holds it."""
+
+    id: int
+    entry: Entry
+    terms: Terms
+    section: Section
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One file. `trouble`: why it cannot be read; then it holds nothing, and must not be written."""
+
+    path: Path
+    name: str
+    signature: tuple[int, ...]
+    sections: tuple[Section, ...] = ()
+    records: Mapping[int, Record] = field(default_factory=dict)
+    # place among the sections -> what it holds
+    trouble: str = ""
+
+
+class State:
+    """All files at one moment. An entry that stands in two places counts where it was updated last."""
+
+    def __init__(self, categories: tuple[Category, ...]) -> None:
+        self.categories = categories
+        self.records = newest(categories)
+
+    @property
+    def troubles(self) -> list[str]:
+        return [each.trouble for each in self.categories if each.trouble]
+
+    @cached_property
+    def times(self) -> dict[str, list[tuple[int, str, int]]]:
+        """For each owner (created, key, id) of the entries that have neighbours, in order."""
+        owners: dict[str, list[tuple[int, str, int]]] = {}
+        for number, record in self.records.items():
+            entry = record.entry
+            if entry.category != CONVERSATION:
+                owners.setdefault(entry.owner, []).append((ticks(entry.created), entry.key, number))
+        return {owner: sorted(places) for owner, places in owners.items()}
+
+
+class Folder:
+    """Reads a directory. Not for several threads at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._state = State(())
+        self._numbers = itertools.count(1)
+
+    def state(self) -> State:
+        """Return the files as they are, reading what has changed. Raises OSError if the directory cannot be read."""
+        known = {category.path: category for category in self._state.categories}
+        found = tuple(self._look(path, name, known.get(path)) for path, name in self._files())
+        if found != self._state.categories:
+            self._state = State(found)
+        return self._state
+
+    def adopt(self, path: Path, name: str, sections: tuple[Section, ...], records: Mapping[int, Record]) -> None:
+        """Take over what was just written to a file, so that its entries keep their numbers."""
+        stat = path.stat()
+        fresh = Category(path, name, (stat.st_mtime_ns, stat.st_size, stat.st_ino), sections, records)
+        others = [category for category in self._state.categories if category.path != path]
+        self._state = State(tuple(sorted([*others, fresh], key=lambda category: category.path.name)))
+
+    def number(self) -> int:
+        return next(self._numbers)
+
+    def _files(self) -> Iterator[tuple[Path, str]]:
+        if not self.path.exists():
+            return
+        with os.scandir(self.path) as entries:
+            names = sorted(entry.name for entry in entries if entry.name.endswith(".md"))
+        for name in names:
+            try:
+                yield self.path / name, clean_category(name.removesuffix(".md"))
+            except ArchiveRefusal:
+                continue  # no name of a category, so no file of ours
+
+    def _look(self, path: Path, name: str, known: Category | None) -> Category:
+        try:
+            stat = path.stat()
+            settled = time.time() - stat.st_mtime > UNSURE_S
+            signature = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            if known and known.signature == signature and settled:
+                return known
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return Category(path, name, ())  # gone meanwhile
+        except OSError as error:
+            return Category(path, name, (), trouble=f"{str(path)!r} cannot be read: {error.strerror}")
+        try:
+            text = data.decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            trouble = f"{str(path)!r} is not UTF-8 text (byte {error.start}): it is left as it is; repair or move it"
+            return Category(path, name, signature, trouble=trouble)
+        sections = tuple(parse(text))
+        if known and known.signature == signature and known.sections == sections:
+            return known
+        return self._read(Category(path, name, signature, sections), known, stat.st_mtime)
+
+    def _read(self, category: Category, known: Category | None, mtime: float) -> Category:
+        """Number the entries: those that stand as they stood keep their numbers, new ones get them by age."""
+        old = {(record.section, record.entry.updated): record for record in known.records.values()} if known else {}
+        when = datetime.fromtimestamp(mtime, UTC)
+        records: dict[int, Record] = {}
+        fresh: list[tuple[int, Entry]] = []
+        for place, section in enumerate(category.sections):
+            entry = read_entry(section, category.name, when) if section.heading else None
+            if entry and (record := old.pop((section, entry.updated), None)):
+                records[place] = record
+            elif entry:
+                fresh.append((place, entry))
+        for place, entry in sorted(fresh, key=lambda each: (each[1].updated, each[1].created, each[1].key)):
+            records[place] = Record(self.number(), entry, analyse(entry), category.sections[place])
+        return Category(category.path, category.name, category.signature, category.sections, records)
+
+
+def slot(entry: Entry) -> Slot:
+    """Return what an entry is one of a kind by: its owner, key, and session if it belongs to one."""
+    return entry.owner, entry.key, f"session {entry.session}" if entry.category == CONVERSATION else ""
+
+
+def newest(categories: tuple[Category, ...]) -> dict[int, Record]:
+    best: dict[Slot, Record] = {}
+    for category in categories:
+        for record in category.records.values():
+            place = slot(record.entry)
+            if place not in best or best[place].entry.updated < record.entry.updated:
+                best[place] = record
+    return {record.id: record for record in sorted(best.values(), key=lambda each: each.id)}
