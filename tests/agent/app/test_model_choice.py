@@ -11,7 +11,6 @@ from agent.app.model_choice import choose_model
 from agent.app.options import Options
 from agent.failures import KeyRefused
 
-
 NO_FLAGS = Options()
 
 
@@ -56,7 +55,7 @@ def test_a_server_of_ones_own_needs_no_key_and_a_model(place: Place) -> None:
     choice = choose_model(here, env={})
     assert (choice.key, choice.key_env) == ("", "")
     choice.build(here)
-    with pytest.raises(ConfigProblem, match="provider.model is missing"):
+    with pytest.raises(ConfigProblem, match=r"provider\.model is missing"):
         choose_model(config(place, Options(base_url="http://127.0.0.1:8080/v1")), env={})
 
 
