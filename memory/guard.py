@@ -6,7 +6,7 @@ from memory.credentials import credential_kind
 from memory.hidden import hidden_character
 from memory.orders import holds_order
 
-__all__ = ["holds_delimiter_line", "reason_to_hide", "reason_to_refuse", "shown"]
+__all__ = ["blocked", "holds_delimiter_line", "reason_to_hide", "reason_to_refuse", "shown"]
 
 DELIMITER = "§"
 
@@ -48,7 +48,12 @@ def reason_to_hide(text: str) -> str | None:
 def shown(text: str) -> str:
     """Return the text as a model may see it: as it is, or a `[blocked: ...]` line in its place."""
     reason = reason_to_hide(text)
-    return f"[blocked: {reason}; it is still on disk, and a person can look and remove it]" if reason else text
+    return blocked(reason) if reason else text
+
+
+def blocked(reason: str) -> str:
+    """Return the line that stands in the place of a text that no model may see."""
+    return f"[blocked: {reason}; it is on disk, where a person can look at it and remove it]"
 
 
 def holds_delimiter_line(text: str) -> bool:

@@ -1,0 +1,218 @@
+"""`MemoryManager`: one provider of recall or none, so that it never breaks a turn and delays one at most once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from memory.entries import excerpt
+from memory.fence import defuse
+from memory.guard import shown
+from prompts import render
+from tools import Tool
+
+__all__ = ["MemoryManager", "MemoryProvider", "ProviderUnavailable", "load_provider"]
+
+ENTRY_POINTS = "my_agent.memory_providers"
+FENCE = "RECALLED"
+REST_S = 60.0  # how long a provider that failed is left alone
+LONGEST_RECALL = 8_000  # characters
+
+log = logging.getLogger(__name__)
+
+
+class MemoryProvider(Protocol):
+    """Whoever finds what belongs to a message, outside the curated memory.
+
+    A provider may also have `folders`, a sequence of paths where its files lie: sub-agents may not touch them.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def tools(self) -> Sequence[Tool]:
+        """Return the tools that the model gets while memory is on. Sub-agents never get them."""
+        ...
+
+    async def prefetch(self, query: str) -> str:
+        """Return what belongs to the user's message, as plain text; "" when there is nothing. Must not block."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class ProviderUnavailable(ValueError):
+    """The configuration names a provider that cannot be used; the text says what is installed."""
+
+
+def load_provider(name: str, settings: Mapping[str, Any]) -> MemoryProvider:
+    """Build the provider that an installed package registers under `my_agent.memory_providers`.
+
+    The entry point names a class or function that takes the settings. Raises `ProviderUnavailable`.
+    """
+    from importlib.metadata import entry_points  # 20 ms to import, and only for providers of others
+
+    points = entry_points(group=ENTRY_POINTS)
+    found = [point for point in points if point.name == name]
+    if not found:
+        there = ", ".join(sorted({point.name for point in points})) or "none"
+        raise ProviderUnavailable(
+            f"There is no memory provider {name!r}. Installed under {ENTRY_POINTS!r}: {there}. Install the package "
+            "that has it, or name another"
+        )
+    if len({point.value for point in found}) > 1:
+        places = ", ".join(sorted(point.value for point in found))
+        raise ProviderUnavailable(f"Several packages register the memory provider {name!r}: {places}; uninstall one")
+    try:
+        provider = found[0].load()(settings)
+    except Exception as error:
+        raise ProviderUnavailable(
+            f"The memory provider {name!r} ({found[0].value}) cannot be used: {type(error).__name__}: {error}"
+        ) from error
+    lacks = [part for part in ("name", "tools", "prefetch", "close") if not hasattr(provider, part)]
+    if lacks:
+        raise ProviderUnavailable(
+            f"The memory provider {name!r} ({found[0].value}) is no MemoryProvider: it has no {', '.join(lacks)}"
+        )
+    checked: MemoryProvider = provider
+    return checked
+
+
+class MemoryManager:
+    """What an agent asks its provider. Nothing here raises but a cancel.
+
+    A provider that fails or takes longer than `timeout_s` is told of in `notices` once, and left alone for a while; it
+    is told of again only after it worked in between.
+    """
+
+    def __init__(
+        self,
+        provider: MemoryProvider | None = None,
+        *,
+        timeout_s: float = 2.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`clock`: seconds, for how long a provider is left alone."""
+        self.provider = provider
+        self.timeout_s = timeout_s
+        self.notices: list[str] = []
+        # Sentences for the person
+        self._clock = clock
+        self._rests_until = float("-inf")
+        self._failing = False
+        self._running: asyncio.Task[Any] | None = None
+        # A call that was given up; it is not asked again before this one ends
+
+    @property
+    def name(self) -> str:
+        return "" if self.provider is None else str(self.provider.name)
+
+    @property
+    def folders(self) -> Sequence[Path]:
+        """Where the files of the provider lie: no sub-agent may touch them."""
+        try:
+            return [Path(folder) for folder in getattr(self.provider, "folders", ())]
+        except Exception as error:
+            self._give_up(f"its folders cannot be had: {_words(error)}")
+            return []
+
+    def take_notices(self) -> list[str]:
+        """Return the notices and forget them."""
+        taken, self.notices = self.notices, []
+        return taken
+
+    def tools(self) -> list[Tool]:
+        """Return the provider's tools, none of which a sub-agent can inherit."""
+        if self.provider is None:
+            return []
+        try:
+            tools = list(self.provider.tools())
+            for tool in tools:
+                tool.inheritable = False
+        except Exception as error:
+            self._give_up(f"its tools cannot be had: {_words(error)}")
+            return []
+        return tools
+
+    async def prefetch(self, query: str) -> str:
+        """Return what the provider finds for a user's message, fenced; "" when there is nothing, or it does not work.
+
+        Takes `timeout_s` at most.
+        """
+        provider = self.provider
+        if provider is None or not query.strip() or not self._is_ready():
+            return ""
+        found = await self._bounded(lambda: provider.prefetch(query), "recall")
+        if found is None:
+            return ""
+        if not isinstance(found, str):
+            self._give_up(f"recall gave {type(found).__name__} where text belongs")
+            return ""
+        self._failing = False
+        return self._fenced(found.strip())
+
+    async def close(self) -> None:
+        """Close the provider, in `timeout_s` at most."""
+        if self._running is not None:
+            self._running.cancel()
+        if self.provider is not None:
+            await self._bounded(self.provider.close, "closing it")
+
+    def _is_ready(self) -> bool:
+        busy = self._running is not None and not self._running.done()
+        return not busy and self._clock() >= self._rests_until
+
+    async def _bounded(self, call: Callable[[], Awaitable[Any]], what: str) -> Any:
+        """Await a call of the provider; None when it failed or took too long. It may ignore its cancel."""
+
+        async def ask() -> Any:
+            return await call()
+
+        started = self._clock()
+        task = asyncio.create_task(ask())
+        try:
+            done, _ = await asyncio.wait({task}, timeout=self.timeout_s)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if not done:
+            task.cancel()
+            task.add_done_callback(_forget)
+            self._running = task
+            self._give_up(f"{what} took longer than {self.timeout_s:g} s")
+            return None
+        if task.cancelled():
+            self._give_up(f"{what} was cancelled")
+            return None
+        if (error := task.exception()) is not None:
+            self._give_up(f"{what} failed: {_words(error)}")
+            return None
+        if (took := self._clock() - started) > self.timeout_s * 2:  # it blocked the loop, where no timeout reaches it
+            self._give_up(f"{what} blocked for {took:.1f} s")
+        return task.result()
+
+    def _give_up(self, why: str) -> None:
+        log.info("memory provider %s: %s", self.name, why)
+        self._rests_until = self._clock() + REST_S
+        if not self._failing:
+            self.notices.append(f"Memory provider {self.name!r}: {why}; going on without it for {REST_S:g} s")
+        self._failing = True
+
+    def _fenced(self, text: str) -> str:
+        if not text:
+            return ""
+        safe = "\n".join(shown(line) for line in excerpt(text, LONGEST_RECALL).split("\n"))
+        return render("recalled", provider=self.name, text=defuse(shown(safe), FENCE))
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.info("a memory provider's late answer failed: %s", _words(error))
+
+
+def _words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,0 +1,263 @@
+"""`MemoryStore`: the curated memory, MEMORY.md and USER.md, with its live entries and its frozen snapshot."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from memory.atomic import LOCK_TIMEOUT_S
+from memory.content import Target, checked_content, checked_old_text, checked_target
+from memory.entries import excerpt, find_entry, join_entries, listing, parse_entries, tidy
+from memory.entry_file import EntryFile
+from memory.fence import defuse
+from memory.guard import blocked, reason_to_hide, shown
+from memory.journal import Action, Journal, Origin, utc_now
+from memory.refusal import BudgetExceeded, StoreChanged, StoreDamaged
+from prompts import render
+
+__all__ = ["MEMORY_CHAR_LIMIT", "USER_CHAR_LIMIT", "MemoryStore"]
+
+MEMORY_CHAR_LIMIT = 2200
+USER_CHAR_LIMIT = 1375
+FENCE = "MEMORY_CONTEXT"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What one change makes of the entries, and what of it goes into the journal."""
+
+    entries: list[str]
+    before: str | None = None
+    after: str | None = None
+    place: int = 0
+
+
+class MemoryStore:
+    """Two bounded files of entries that outlive a session.
+
+    The snapshot is frozen by `load_from_disk()` and stands still, whatever is written: it is part of the prompt's
+    prefix. Every write reads the file again under a lock, so that other processes lose nothing. A refusal is a
+    `MemoryRefusal` and changes nothing; a disk that does not take the write is an `OSError`, and the old bytes stay.
+    """
+
+    def __init__(
+        self,
+        mem_dir: Path | str,
+        memory_char_limit: int = MEMORY_CHAR_LIMIT,
+        user_char_limit: int = USER_CHAR_LIMIT,
+        *,
+        origin: Callable[[], Origin] | None = None,
+        clock: Callable[[], datetime] = utc_now,
+        lock_timeout_s: float = LOCK_TIMEOUT_S,
+    ) -> None:
+        """Touch nothing: the folder is made by the first write.
+
+        `origin` is asked at each write who is writing, and `clock` when, for the journal.
+        """
+        self.mem_dir = Path(mem_dir)
+        self.limits: dict[str, int] = {"memory": memory_char_limit, "user": user_char_limit}
+        self.files: dict[str, str] = {"memory": "MEMORY.md", "user": "USER.md"}
+        self.notices: list[str] = []
+        # Sentences for the person about what the last load found
+        self.journal = Journal(self.mem_dir, clock=clock)
+        self._entries: dict[str, list[str]] = {target: [] for target in self.files}
+        self._frozen: dict[str, list[str]] = {target: [] for target in self.files}
+        self._snapshot: dict[str, str] = dict.fromkeys(self.files, "")
+        self._damaged: set[str] = set()
+        # Targets whose file the last load could not read
+        self._origin = origin or Origin
+        self._lock_timeout_s = lock_timeout_s
+
+    def load_from_disk(self) -> None:
+        """Read both files and freeze the snapshot. Never raises: what is wrong with a file is in `notices`."""
+        self.notices = []
+        self._damaged.clear()
+        for target in self.files:
+            try:
+                entries = parse_entries(self._file(target).read())
+            except StoreDamaged as error:
+                entries = []
+                self._damaged.add(target)
+                self._notify(f"{error} This session goes on without it.")
+            self._entries[target], self._frozen[target] = entries, list(entries)
+            self._snapshot[target] = defuse(join_entries(self._visible(target)), FENCE)
+
+    def entries(self, target: Target) -> list[str]:
+        """Return the live entries, as the last load or write of this store saw them."""
+        return list(self._entries[checked_target(target)])
+
+    def snapshot(self, target: Target) -> list[str]:
+        """Return the entries that are in the frozen snapshot."""
+        return list(self._frozen[checked_target(target)])
+
+    def used(self, target: Target) -> int:
+        """Return how many characters of the budget the live entries take."""
+        return len(join_entries(self._entries[checked_target(target)]))
+
+    def reread(self, target: Target) -> list[str]:
+        """Return the entries on disk. Raises `StoreDamaged`."""
+        return parse_entries(self._file(checked_target(target)).read())
+
+    def find(self, target: Target, old_text: str) -> str:
+        """Return the entry on disk that `old_text` means. Raises as `remove` does."""
+        entries = self.reread(target)
+        return entries[find_entry(entries, checked_old_text(old_text), target)]
+
+    def format_for_system_prompt(self, target: Target) -> str:
+        """Return the frozen entries of one file, without a heading; "" when there are none."""
+        return self._snapshot[checked_target(target)]
+
+    def format_all_for_system_prompt(self) -> str:
+        """Return the frozen entries of both files with headings, in a fence; "" when there are none."""
+        if not any(self._snapshot.values()):
+            return ""
+        texts = {
+            target: text or ("(cannot be read)" if target in self._damaged else "(empty)")
+            for target, text in self._snapshot.items()
+        }
+        return render(FENCE.lower(), **texts)
+
+    def add(self, target: Target, content: str) -> str:
+        """Append an entry. An exact double is answered, and nothing is written.
+
+        Returns one line for the model, with the characters used. Raises `ContentRefused` or `BudgetExceeded`.
+        """
+        entry = checked_content(content, "content")
+
+        def edit(entries: list[str]) -> Edit | None:
+            return None if entry in entries else Edit([*entries, entry], after=entry, place=len(entries))
+
+        if self._change(target, "add", edit) is None:
+            return f"Entry already exists in {target}; nothing was written."
+        return f"Added to {self._fill(target)}."
+
+    def replace(self, target: Target, old_text: str, new_content: str) -> str:
+        """Put `new_content` in place of the one entry that `old_text` means, the whole of it.
+
+        Where the same entry stands already the two become one, in the first place. Returns a line with the characters
+        used, and the entry that is gone. Raises `EntryNotFound`, `AmbiguousMatch`, `ContentRefused`, `BudgetExceeded`.
+        """
+        wanted, entry = checked_old_text(old_text), checked_content(new_content, "new_content")
+
+        def edit(entries: list[str]) -> Edit:
+            place = find_entry(entries, wanted, target)
+            merged = dict.fromkeys([*entries[:place], entry, *entries[place + 1 :]])
+            return Edit(list(merged), before=entries[place], after=entry, place=place)
+
+        done = self._change(target, "replace", edit)
+        return f"Replaced in {self._fill(target)}. It was:\n{self._gone(done)}"
+
+    def remove(self, target: Target, old_text: str) -> str:
+        """Take out the one entry that `old_text` means.
+
+        Returns a line with the characters used, and the entry. Raises `EntryNotFound` or `AmbiguousMatch`.
+        """
+        wanted = checked_old_text(old_text)
+
+        def edit(entries: list[str]) -> Edit:
+            place = find_entry(entries, wanted, target)
+            return Edit([*entries[:place], *entries[place + 1 :]], before=entries[place], place=place)
+
+        done = self._change(target, "remove", edit)
+        return f"Removed from {self._fill(target)}. It was:\n{self._gone(done)}"
+
+    def rewrite(self, target: Target, entries: Sequence[str], *, base: Sequence[str], action: Action = "edit") -> str:
+        """Put a whole list in the place of the entries, as an editor does that began with `base`.
+
+        Entries that were there already are not checked again. Raises `StoreChanged` if the file no longer holds `base`,
+        `ContentRefused` or `BudgetExceeded`.
+        """
+        new = list(dict.fromkeys(e if e in base else checked_content(e, "an entry") for e in entries if tidy(e)))
+
+        def edit(found: list[str]) -> Edit | None:
+            if found != list(base):
+                raise StoreChanged(
+                    f"{self.files[target]} was changed by somebody else meanwhile; nothing was written. Look at its "
+                    "entries again and make the change once more"
+                )
+            return None if new == found else Edit(new, before=join_entries(found), after=join_entries(new))
+
+        if self._change(target, action, edit) is None:
+            return f"Nothing to change in {target}."
+        return f"Rewritten: {self._fill(target)}."
+
+    def _change(self, target: Target, action: Action, edit: Callable[[list[str]], Edit | None]) -> Edit | None:
+        """Read the file again under the lock, change it, and write it and the journal. None: nothing was to do."""
+        file = self._file(checked_target(target))
+        if not self.mem_dir.is_dir():
+            self._budgeted(target, [], edit([]))  # a refusal makes no folder
+            file.make_folder()
+        with file.locked():
+            text = file.read()
+            entries = self._entries[target] = parse_entries(text)
+            done = self._budgeted(target, entries, edit(entries))
+            if done is None or join_entries(done.entries) == text:
+                return done
+            self._entries[target] = done.entries
+            try:
+                self._atomic_save(target)
+            except BaseException:
+                self._entries[target] = entries
+                raise
+            self._record(target, action, done)
+        return done
+
+    def _atomic_save(self, target: str) -> None:
+        """Write the live entries of one file, so that it is the old or the new one whatever happens."""
+        self._file(target).write(join_entries(self._entries[target]))
+
+    def _record(self, target: str, action: Action, done: Edit) -> None:
+        try:
+            self.journal.append(
+                action, target, before=done.before, after=done.after, place=done.place, origin=self._origin()
+            )
+        except OSError as error:
+            log.warning("the change of %s is written, but not its line in the journal: %s", self.files[target], error)
+
+    def _budgeted(self, target: str, entries: list[str], done: Edit | None) -> Edit | None:
+        """Refuse what makes a file too long; one that is too long already may always be made shorter."""
+        if done is None:
+            return None
+        limit, would, before = self.limits[target], len(join_entries(done.entries)), len(join_entries(entries))
+        if would <= limit or would < before:
+            return done
+        raise BudgetExceeded(
+            f"{target} would hold {would}/{limit} chars. Shorten the text, or first replace several entries with one "
+            f"or remove what is out of date, then try again. "
+            + (f"The entries of {target} ({before}/{limit} chars):\n{listing(entries)}" if entries else "It is empty.")
+        )
+
+    def _visible(self, target: str) -> list[str]:
+        """Return the frozen entries as a model may see them, and tell the person what is wrong with them."""
+        frozen, limit, name = self._frozen[target], self.limits[target], self.files[target]
+        if (used := len(join_entries(frozen))) > limit:
+            self._notify(
+                f"{name} holds {used}/{limit} chars, more than its limit: it is read whole, and changes are taken only "
+                "if they make it smaller"
+            )
+        reasons = [reason_to_hide(entry) for entry in frozen]
+        if why := dict.fromkeys(filter(None, reasons)):
+            count = len(frozen) - reasons.count(None)
+            self._notify(
+                f"{name}: {count} of {len(frozen)} entries hidden from the model ({'; '.join(why)}); look at the file "
+                "and take them out"
+            )
+        return [blocked(reason) if reason else entry for entry, reason in zip(frozen, reasons, strict=True)]
+
+    def _notify(self, notice: str) -> None:
+        log.warning("%s", notice)
+        self.notices.append(notice)
+
+    def _file(self, target: str) -> EntryFile:
+        return EntryFile(self.mem_dir / self.files[target], lock_timeout_s=self._lock_timeout_s)
+
+    def _fill(self, target: str) -> str:
+        return f"{target} ({len(join_entries(self._entries[target]))}/{self.limits[target]} chars used)"
+
+    def _gone(self, done: Edit | None) -> str:
+        return excerpt(shown(done.before or "")) if done else ""
