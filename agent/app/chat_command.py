@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from agent.app.config import load_config
 from agent.app.options import Options
 from agent.app.output import open_output
+from agent.app.parameters import Arg
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -21,7 +20,7 @@ __all__ = ["chat"]
 
 def chat(
     options: Options,
-    prompt: Annotated[str | None, typer.Argument(help="The first message.")] = None,
+    prompt: Annotated[str | None, Arg("The first message.")] = None,
 ) -> int:
     """Talk in the terminal, or line by line over a pipe."""
     from agent.app.chat_parts import ChatParts

@@ -7,24 +7,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Annotated, Any
 
-import typer
-
 from agent.app.config import Config, load_config, project_file
 from agent.app.config.checking import Path, dotted
 from agent.app.exits import UsageProblem
 from agent.app.options import Options
 from agent.app.output import Output, open_output
+from agent.app.parameters import Arg, AsJson, Opt
 from agent.redact import KEY_NAME, redact
 
 __all__ = ["check", "path", "show", "trust"]
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 HIDDEN = "[hidden]"
 
 
 def show(
     options: Options,
-    section: Annotated[str | None, typer.Argument(help="Only keys that begin so, such as memory.")] = None,
+    section: Annotated[str | None, Arg("Only keys that begin so, such as memory.")] = None,
     json: AsJson = False,
 ) -> int:
     """Show every key, its value, and where that came from. Secrets are hidden."""
@@ -75,7 +73,7 @@ def check(options: Options, json: AsJson = False) -> int:
 
 def trust(
     options: Options,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the trust back.")] = False,
+    remove: Annotated[bool, Opt("--remove", help="Take the trust back.")] = False,
 ) -> int:
     """Let this project's file name servers and keys. Changing the file ends the trust."""
     from agent.app.config.trust import Trust

@@ -11,13 +11,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from agent.app.config import Config, load_config
 from agent.app.exits import AppProblem, Exit, exit_of
 from agent.app.failing import sentence
 from agent.app.options import Options
 from agent.app.output import is_terminal, open_output
+from agent.app.parameters import Opt
 from agent.app.version import VERSION
 
 __all__ = ["Finding", "doctor"]
@@ -37,8 +36,8 @@ class Finding:
 
 def doctor(
     options: Options,
-    online: Annotated[bool, typer.Option("--online", help="Ask the model's server too.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    online: Annotated[bool, Opt("--online", help="Ask the model's server too.")] = False,
+    json: Annotated[bool, Opt("--json", help="Print JSON.")] = False,
 ) -> int:
     """Look for what could be wrong with this installation. The exit code is that of the first thing found."""
     found = list(_examine(options, online=online))
@@ -95,7 +94,7 @@ def _optional_packages() -> Finding:
 
 def _memory(config: Config, options: Options) -> Iterator[Finding]:
     from agent.app.build import curated_dir
-    from agent.app.memory_commands.curated import TARGETS, fill, load_curated, used_chars
+    from agent.app.memory_commands.curated import TARGETS, fill, load_curated
 
     folder = curated_dir(config, options)
     if folder is None:
@@ -108,7 +107,7 @@ def _memory(config: Config, options: Options) -> Iterator[Finding]:
         return
     if folder.exists() and not os.access(folder, os.W_OK):
         yield Finding("bad", "memory", f"{str(folder)!r} cannot be written", Exit.BUSY)
-    full = ", ".join(f"{one} {fill(used_chars(store.entries(one)), store.limits[one])}" for one in TARGETS)
+    full = ", ".join(f"{one} {fill(store.used(one), store.limits[one])}" for one in TARGETS)
     yield Finding("ok", "memory", f"{folder}: {full}")
     for notice in store.notices:
         yield Finding("note", "memory", notice)

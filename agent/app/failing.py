@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 from agent.app.exits import AppProblem, Exit
 from agent.app.output import Output, open_output
@@ -46,7 +47,7 @@ def report(error: BaseException, code: int, kind: str, words: Sequence[str]) -> 
 
 def wants_json(words: Sequence[str]) -> bool:
     """Say whether this line of `run` asks for JSON; it may be too broken to be parsed."""
-    formats = [two for one, two in zip(words, [*words[1:], ""], strict=True) if one == "--output-format"]
+    formats = [two for one, two in pairwise(words) if one == "--output-format"]
     formats += [word.partition("=")[2] for word in words if word.startswith("--output-format=")]
     return "--json" in words or any(one in ("json", "stream-json") for one in formats)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from agent.app.config import load_config
 from agent.app.options import Options
 from agent.app.output import open_output
+from agent.app.parameters import Opt
 from agent.home import HOME_NAME
 
 __all__ = ["GITIGNORE", "example_config", "init"]
@@ -25,7 +24,7 @@ memory/*
 """
 
 
-def init(options: Options, json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> int:
+def init(options: Options, json: Annotated[bool, Opt("--json", help="Print JSON.")] = False) -> int:
     """Make .my_agent_core in this folder: configuration and memory."""
     config = load_config(options)
     output = open_output(config.settings.ui.color, quiet=options.quiet)

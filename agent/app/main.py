@@ -61,7 +61,7 @@ def _dispatch(words: Sequence[str]) -> int:
     from agent.app.exits import UsageProblem
 
     if (words[:1] and words[0].split("=")[0] in COMPLETION) or "_MY_AGENT_COMPLETE" in os.environ:
-        from agent.app.parsing import complete
+        from agent.app.shell_completion import complete
 
         return complete(words)
     try:

@@ -8,13 +8,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-import typer
-
 from agent.app.config import Config, load_config
 from agent.app.exits import Exit, TimedOut, UsageProblem, exit_of
 from agent.app.failing import sentence
 from agent.app.options import Options
 from agent.app.output import Output, open_output
+from agent.app.parameters import Arg
 from agent.app.run_approval import Nobody, choose_approver
 from agent.app.stdin import read_stdin
 
@@ -37,7 +36,7 @@ REASONS = {
 
 def run(
     options: Options,
-    task: Annotated[str | None, typer.Argument(help="What is to be done; - reads it from standard input.")] = None,
+    task: Annotated[str | None, Arg("What is to be done; - reads it from standard input.")] = None,
 ) -> int:
     """Do one task, print the answer, leave."""
     started = time.monotonic()

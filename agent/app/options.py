@@ -14,13 +14,18 @@ Kind = Literal["text", "many", "whole", "number", "switch", "count"]
 @dataclass(frozen=True, slots=True)
 class Flag:
     field: str
-    # of `Options`
+    # The attribute of `Options`, or the parameter of a command's function
     names: tuple[str, ...]
+    # Empty: an argument by its place
     kind: Kind
     help: str
     metavar: str = ""
     scope: Scope = "all"
     # all: every command; turn: `run` and `chat`; run: `run` alone
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    optional: bool = True
+    default: Any = None
 
 
 FLAGS = (

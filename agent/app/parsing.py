@@ -1,100 +1,114 @@
-"""`call`: one command, its flags parsed by typer. Only the command that was asked for is built."""
+"""`call`: one command, its line parsed and its function called.
+
+argparse and not typer: with the pydantic it brings, typer takes 150 ms to parse one flag, more than a chat may take to
+its prompt. typer completes lines in the shell (`shell_completion.py`), from the same parameters.
+"""
 
 from __future__ import annotations
 
+import argparse
 import importlib
-import inspect
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Any, NoReturn
 
-import typer
-from typer.exceptions import TyperException
-
-from agent.app.commands import COMMANDS, PROGRAM, Command, Group
+from agent.app.commands import PROGRAM, Command
 from agent.app.exits import UsageProblem
+from agent.app.logs import set_up_logs
 from agent.app.options import Flag, Options, flags_for
+from agent.app.parameters import parameters_of
 
-__all__ = ["call", "complete"]
+__all__ = ["call", "function_of"]
 
-_TYPES: dict[str, Any] = {
-    "text": str | None,
-    "many": list[str] | None,
-    "whole": int | None,
-    "number": float | None,
-    "switch": bool,
-    "count": int,
-}
-_HELP = {"help_option_names": ["-h", "--help"]}
+HELP_FLAGS = ("-h", "--help")
+SHARED = "shared "  # before the fields of shared flags: a command may have a parameter of the same name
 
 
 def call(path: Sequence[str], command: Command, words: Sequence[str]) -> int:
-    """Parse `words` for this command and run it; return its exit code. Raises `UsageProblem` for a wrong line.
-
-    typer only parses: what the command raises is none of its business.
-    """
-    parsed: list[Callable[[], Any]] = []
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(name=path[-1], help=command.help, context_settings=_HELP)(_function(command, parsed.append))
-    name = " ".join([PROGRAM, *path])
-    try:
-        typer.main.get_command(app).main(args=list(words), prog_name=name, standalone_mode=False)
-    except TyperException as error:
-        raise UsageProblem(f"{error.format_message().rstrip('.')}. '{name} --help' shows the flags") from error
-    code = parsed[0]() if parsed else 0  # else the help was shown
+    """Parse `words` for this command and run it; return its exit code. Raises `UsageProblem` for a wrong line."""
+    function = function_of(command)
+    own, shared = parameters_of(function), flags_for(command.scope)
+    parser = _Parser(prog=" ".join([PROGRAM, *path]), description=command.help, add_help=False, allow_abbrev=False)
+    parser.usage = " ".join(["%(prog)s [FLAGS]", *(_place(one) for one in own if not one.names)])
+    for one in own:
+        _add(parser, one, one.field)
+    group = parser.add_argument_group("flags of every command" if command.scope == "all" else "flags")
+    for one in shared:
+        _add(group, one, SHARED + one.field)
+    group.add_argument(*HELP_FLAGS, action="store_true", default=False, help="Show this.")
+    flags = words[: words.index("--")] if "--" in words else words
+    if any(word in HELP_FLAGS for word in flags):
+        print(parser.format_help(), end="")  # noqa: T201
+        return 0
+    known, rest = parser.parse_known_intermixed_args(list(words))
+    if rest:
+        parser.error(_strange(rest[0], [name for one in [*own, *shared] for name in one.names]))
+    found = vars(known)
+    options = Options.of({one.field: found[SHARED + one.field] for one in shared})
+    set_up_logs(options.verbose)
+    code = function(options, **{one.field: found[one.field] for one in own})
     return code if isinstance(code, int) else 0
 
 
-def complete(words: Sequence[str]) -> int:
-    """Answer the shell that wants a completion, or install it: the whole tree is built for this."""
-    app = _app()
-    for name, one in COMMANDS.items():
-        if isinstance(one, Group):
-            group = _app()
-            for inner, command in one.commands.items():
-                group.command(name=inner, help=command.help, context_settings=_HELP)(_function(command, _nothing))
-            app.add_typer(group, name=name, help=one.help)
-        else:
-            app.command(name=name, help=one.help, context_settings=_HELP)(_function(one, _nothing))
-    code = typer.main.get_command(app).main(args=list(words), prog_name=PROGRAM, standalone_mode=False)
-    return code if isinstance(code, int) else 0
-
-
-def _app() -> typer.Typer:
-    return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=_HELP)
-
-
-def _nothing(call: Callable[[], Any]) -> None:
-    """A tree that is built for a completion runs no command."""
-
-
-def _function(command: Command, parsed: Callable[[Callable[[], Any]], None]) -> Callable[..., Any]:
-    """Return the command as typer wants it: its own parameters, then the shared flags. It hands over what to call."""
+def function_of(command: Command) -> Callable[..., Any]:
+    """Import a command's function."""
     module, _, name = command.place.partition(":")
-    function = getattr(importlib.import_module(module), name)
-    own = [one for one in inspect.signature(function, eval_str=True).parameters.values() if one.name != "options"]
-    shared = flags_for(command.scope)
-
-    def perform(**values: Any) -> None:
-        options = Options.of({flag.field: values.pop(f"shared_{flag.field}") for flag in shared})
-        parsed(lambda: function(options, **values))
-
-    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
-    signature = inspect.Signature([*parameters, *map(_parameter, shared)])
-    perform.__signature__ = signature  # type: ignore[attr-defined]  # what typer reads instead of **values
-    perform.__annotations__ = {}
-    return perform
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
 
 
-def _parameter(flag: Flag) -> inspect.Parameter:
-    count = flag.kind == "count"
-    low = {"whole": 0, "number": 0}.get(flag.kind)
-    option = typer.Option(
-        *flag.names, help=flag.help, metavar=flag.metavar or None, count=count, min=low, show_default=False
-    )
-    default: Any = {"switch": False, "count": 0}.get(flag.kind)
-    return inspect.Parameter(
-        f"shared_{flag.field}",
-        inspect.Parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=Annotated[_TYPES[flag.kind], option],
-    )
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        end = "" if message.endswith("?") else "."
+        raise UsageProblem(f"{message}{end} `{self.prog} --help` shows what it takes")
+
+
+def _place(flag: Flag) -> str:
+    text = f"{flag.metavar}..." if flag.kind == "many" else flag.metavar
+    return f"[{text}]" if flag.optional else text
+
+
+def _strange(word: str, names: Sequence[str]) -> str:
+    """Say what is wrong with a word that no parameter takes."""
+    if not word.startswith("-"):
+        return f"{word!r} is one word too many: a text with blanks needs quotes"
+    from difflib import get_close_matches  # only on the way to an error
+
+    close = get_close_matches(word.partition("=")[0], names, n=1)
+    return f"there is no flag {word}" + (f"; did you mean {close[0]}?" if close else "")
+
+
+def _add(parser: argparse.ArgumentParser | argparse._ArgumentGroup, flag: Flag, name: str) -> None:
+    """Tell argparse of one parameter."""
+    more: dict[str, Any] = {"help": flag.help.replace("%", "%%"), "default": flag.default}
+    if flag.kind in ("switch", "count"):
+        more |= (
+            {"action": "store_true", "default": False} if flag.kind == "switch" else {"action": "count", "default": 0}
+        )
+    else:
+        if flag.choices:
+            more |= {"choices": flag.choices}
+        if flag.metavar or not flag.names:
+            more |= {"metavar": flag.metavar}
+        if flag.kind in ("whole", "number"):
+            more |= {"type": _number(int if flag.kind == "whole" else float, flag.low)}
+        if flag.kind == "many" and flag.names:
+            more |= {"action": "append"}
+    if flag.names:
+        parser.add_argument(*flag.names, dest=name, **more)
+        return
+    count = ("*" if flag.optional else "+") if flag.kind == "many" else ("?" if flag.optional else None)
+    parser.add_argument(name, nargs=count, **more)
+
+
+def _number(kind: type[int] | type[float], low: float | None) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        try:
+            found = kind(text)
+        except ValueError:
+            wanted = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
+        if low is not None and not found >= low:
+            raise argparse.ArgumentTypeError(f"{text} must be at least {low:g}")
+        return found
+
+    return read

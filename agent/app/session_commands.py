@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from agent.app.exits import UsageProblem
 from agent.app.memory_commands.curated import begin
 from agent.app.options import Options
 from agent.app.output import Output
+from agent.app.parameters import Arg, AsJson, Opt
 from agent.app.talk import copy_of, find_saved
 from agent.home import find_sessions_dir
 
@@ -19,13 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["delete", "export", "fork", "list_all", "path", "show"]
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the session, or the beginning of it.")]
+Id = Annotated[str, Arg("Id of the session, or the beginning of it.", metavar="ID")]
 
 
 def list_all(
     options: Options,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Sessions at most.")] = 20,
+    limit: Annotated[int, Opt("--limit", "-n", low=1, help="Sessions at most.")] = 20,
     json: AsJson = False,
 ) -> int:
     """List the sessions, the one written last first."""
@@ -90,8 +88,8 @@ def fork(options: Options, session: Id, json: AsJson = False) -> int:
 def export(
     options: Options,
     session: Id,
-    form: Annotated[Literal["markdown", "json"], typer.Option("--format", help="markdown or json.")] = "markdown",
-    to: Annotated[str | None, typer.Option("--to", metavar="FILE", help="Write to this new file.")] = None,
+    form: Annotated[Literal["markdown", "json"], Opt("--format", help="markdown or json.")] = "markdown",
+    to: Annotated[str | None, Opt("--to", metavar="FILE", help="Write to this new file.")] = None,
 ) -> int:
     """Print a session as Markdown or JSON, without the keys that it may name."""
     from json import dumps
@@ -121,7 +119,7 @@ def export(
 
 def delete(
     options: Options,
-    sessions: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of the sessions.")],
+    sessions: Annotated[list[str], Arg("Ids of the sessions.", metavar="ID...")],
 ) -> int:
     """Delete sessions. One that is in use is refused; all names are checked before anything is deleted."""
     from agent.session import Session
@@ -134,7 +132,7 @@ def delete(
     return 0
 
 
-def path(options: Options, session: Annotated[str | None, typer.Argument(metavar="ID")] = None) -> int:
+def path(options: Options, session: Annotated[str | None, Arg("", metavar="ID")] = None) -> int:
     """Print the folder of the sessions, or the file of one."""
     config, output = begin(options)
     output.answer(str(find_sessions_dir(config.cwd) if session is None else find_saved(config, session)))

@@ -6,19 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from agent.app.config import Config
 from agent.app.exits import UsageProblem
 from agent.app.memory_commands.curated import begin
 from agent.app.options import Options
+from agent.app.parameters import Arg, AsJson
 
 if TYPE_CHECKING:
     from agent.agent import Agent
 
 __all__ = ["list_all", "show"]
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def list_all(options: Options, json: AsJson = False) -> int:
@@ -42,7 +39,7 @@ def list_all(options: Options, json: AsJson = False) -> int:
     return 0
 
 
-def show(options: Options, name: Annotated[str, typer.Argument(help="Name of the tool.")]) -> int:
+def show(options: Options, name: Annotated[str, Arg("Name of the tool.")]) -> int:
     """Show one tool as the model sees it, and what the policy says."""
     config, output = begin(options)
     with _wired(config, options) as agent:

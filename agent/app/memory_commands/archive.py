@@ -9,15 +9,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-import typer
-
 from agent.app.archive_setup import build_archive
 from agent.app.config import Config
 from agent.app.exits import UsageProblem
 from agent.app.memory_commands.curated import begin
-from agent.app.memory_commands.entries import AsJson
 from agent.app.options import Options
 from agent.app.output import Output, is_terminal
+from agent.app.parameters import Arg, AsJson, Opt
 
 if TYPE_CHECKING:
     from memory.archive import Archive, Entry, Principal
@@ -36,16 +34,16 @@ __all__ = [
 
 T = TypeVar("T")
 
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag (repeatable).")]
+Tags = Annotated[list[str] | None, Opt("--tag", help="A tag (repeatable).")]
 
 
 def store(
     options: Options,
-    key: Annotated[str, typer.Argument(help="Name of the entry.")],
-    content: Annotated[str, typer.Argument(help="The fact; - reads it from standard input.")],
-    category: Annotated[str, typer.Option("--category", help="core, daily, or a name of your own.")] = "core",
+    key: Annotated[str, Arg("Name of the entry.")],
+    content: Annotated[str, Arg("The fact; - reads it from standard input.")],
+    category: Annotated[str, Opt("--category", help="core, daily, or a name of your own.")] = "core",
     tag: Tags = None,
-    metadata: Annotated[str | None, typer.Option("--metadata", help="A JSON object.")] = None,
+    metadata: Annotated[str | None, Opt("--metadata", help="A JSON object.")] = None,
     json: AsJson = False,
 ) -> int:
     """Store an entry of the archive under a key; one of the same key is replaced."""
@@ -66,9 +64,7 @@ def store(
     return 0
 
 
-def forget(
-    options: Options, key: Annotated[str, typer.Argument(help="Name of the entry.")], json: AsJson = False
-) -> int:
+def forget(options: Options, key: Annotated[str, Arg("Name of the entry.")], json: AsJson = False) -> int:
     """Remove an entry of the archive, and show what it held."""
     config, output = begin(options)
 

@@ -26,7 +26,6 @@ __all__ = [
     "open_curated",
     "overview",
     "split_target",
-    "used_chars",
 ]
 
 Target = Literal["memory", "user"]
@@ -60,6 +59,7 @@ def open_curated(config: Config, options: Options, output: Output) -> MemoryStor
 
 def load_curated(config: Config, folder: Path) -> MemoryStore:
     """Open and load a folder; the journal names the person as the author of what follows."""
+    from agent.session_file import now
     from memory import MemoryStore, Origin
 
     limits, name = config.settings.memory.curated, config.settings.agent.name
@@ -68,27 +68,27 @@ def load_curated(config: Config, folder: Path) -> MemoryStore:
         limits.memory_char_limit,
         limits.user_char_limit,
         origin=lambda: Origin(author="user", agent=name),
+        clock=now,
     )
     store.load_from_disk()
     return store
 
 
-def used_chars(entries: Sequence[str]) -> int:
-    """Return the characters of the file that these entries make, separators included."""
-    from memory import ENTRY_DELIMITER
-
-    return len(ENTRY_DELIMITER.join(entries))
-
-
 def overview(store: MemoryStore, target: Target) -> dict[str, Any]:
-    """Return one target as `--json` shows it."""
-    entries = store.entries(target)
-    return {
-        "entries": entries,
-        "used": used_chars(entries),
+    """Return one target as `--json` shows it; with an `error` where its file cannot be read."""
+    from memory import StoreDamaged
+
+    found = {
+        "entries": store.entries(target),
+        "used": store.used(target),
         "limit": store.limits[target],
         "file": str(store.mem_dir / store.files[target]),
     }
+    try:
+        store.reread(target)
+    except StoreDamaged as error:
+        found["error"] = str(error)
+    return found
 
 
 def entry_lines(entries: Sequence[str], output: Output) -> list[str]:

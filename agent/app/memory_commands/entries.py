@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from agent.app.exits import UsageProblem
 from agent.app.memory_commands.curated import (
     TARGETS,
@@ -21,6 +19,7 @@ from agent.app.memory_commands.curated import (
 )
 from agent.app.options import Options
 from agent.app.output import Output
+from agent.app.parameters import Arg, AsJson, Opt
 
 if TYPE_CHECKING:
     from memory import MemoryStore
@@ -29,10 +28,9 @@ __all__ = ["Layer", "add", "list_entries", "path", "remove", "show", "stats"]
 
 Layer = Literal["curated", "archive"]
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-OfLayer = Annotated[Layer | None, typer.Option("--layer", help="curated (MEMORY.md, USER.md) or archive.")]
-InTarget = Annotated[Target | None, typer.Option("--target", "-t", help="memory (agent notes) or user (profile).")]
-OneTarget = Annotated[Target | None, typer.Argument(help="memory or user; both if left out.")]
+OfLayer = Annotated[Layer | None, Opt("--layer", help="curated (MEMORY.md, USER.md) or archive.")]
+InTarget = Annotated[Target | None, Opt("--target", "-t", help="memory (agent notes) or user (profile).")]
+OneTarget = Annotated[Target | None, Arg("memory or user; both if left out.")]
 HEADINGS = {"memory": "MEMORY.md (agent notes)", "user": "USER.md (user profile)"}
 
 
@@ -40,7 +38,7 @@ def list_entries(
     options: Options,
     target: OneTarget = None,
     layer: OfLayer = None,
-    category: Annotated[str | None, typer.Option("--category", help="Of the archive: only this category.")] = None,
+    category: Annotated[str | None, Opt("--category", help="Of the archive: only this category.")] = None,
     json: AsJson = False,
 ) -> int:
     """Show the entries, and how full the files are."""
@@ -77,7 +75,7 @@ def show(options: Options, target: OneTarget = None, json: AsJson = False) -> in
 
 def add(
     options: Options,
-    text: Annotated[list[str], typer.Argument(help="[memory|user] and the entry; - reads it from standard input.")],
+    text: Annotated[list[str], Arg("[memory|user] and the entry; - reads it from standard input.")],
     target: InTarget = None,
     json: AsJson = False,
 ) -> int:
@@ -92,7 +90,7 @@ def add(
 
 def remove(
     options: Options,
-    text: Annotated[list[str], typer.Argument(help="[memory|user] and a text that only this entry holds.")],
+    text: Annotated[list[str], Arg("[memory|user] and a text that only this entry holds.")],
     target: InTarget = None,
     json: AsJson = False,
 ) -> int:

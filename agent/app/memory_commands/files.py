@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from agent.app.exits import UsageProblem
 from agent.app.memory_commands.curated import TARGETS, Target, begin, open_curated
-from agent.app.memory_commands.entries import AsJson, Layer, OfLayer
+from agent.app.memory_commands.entries import Layer, OfLayer
 from agent.app.options import Options
+from agent.app.parameters import Arg, AsJson
 
 if TYPE_CHECKING:
     from agent.app.config import Config
@@ -26,20 +25,20 @@ __all__ = ["edit", "export", "import_entries"]
 
 def edit(
     options: Options,
-    target: Annotated[Target, typer.Argument(help="memory or user.")] = "memory",
+    target: Annotated[Target, Arg("memory or user.")] = "memory",
 ) -> int:
     """Edit the entries in $EDITOR; a line with only § divides them.
 
     The editor gets a copy. If the file changed meanwhile nothing is written, and the copy is kept.
     """
-    from memory import ENTRY_DELIMITER, MemoryRefusal, parse_entries
+    from memory import MemoryRefusal, join_entries, parse_entries
 
     config, output = begin(options)
     store = open_curated(config, options, output)
     base = store.entries(target)
     folder = Path(tempfile.mkdtemp(prefix="my-agent-edit-"))
     copy = folder / store.files[target]
-    copy.write_text(ENTRY_DELIMITER.join(base) + ("\n" if base else ""), encoding="utf-8", newline="\n")
+    copy.write_text(join_entries(base) + ("\n" if base else ""), encoding="utf-8", newline="\n")
     _run_editor(copy, config.cwd)
     try:
         entries = parse_entries(copy.read_bytes().decode("utf-8-sig"))
@@ -57,7 +56,7 @@ def edit(
 
 def export(
     options: Options,
-    to: Annotated[str | None, typer.Argument(metavar="[FILE]", help="A new file; else standard output.")] = None,
+    to: Annotated[str | None, Arg("A new file; else standard output.", metavar="[FILE]")] = None,
     layer: OfLayer = None,
 ) -> int:
     """Write all entries as JSON Lines: of both layers, where --layer names none."""
@@ -80,7 +79,7 @@ def export(
 
 def import_entries(
     options: Options,
-    source: Annotated[str, typer.Argument(metavar="FILE", help="JSON Lines; - reads standard input.")],
+    source: Annotated[str, Arg("JSON Lines; - reads standard input.", metavar="FILE")],
     layer: OfLayer = None,
     json: AsJson = False,
 ) -> int:
@@ -127,8 +126,8 @@ def _all(config: Config, options: Options, output: Output, layer: Layer | None) 
     if layer == "curated" or (layer is None and (not archive_on or curated_dir(config, options) is not None)):
         store = open_curated(config, options, output)
         for target in TARGETS:
-            for entry in store.entries(target):
-                yield {"layer": "curated", "target": target, "content": entry}
+            for text in store.entries(target):
+                yield {"layer": "curated", "target": target, "content": text}
     if layer == "archive" or (layer is None and archive_on):
         from agent.app.memory_commands.archive import all_archived
 
@@ -175,7 +174,7 @@ def _import_curated(store: MemoryStore, rows: list[dict[str, Any]]) -> dict[str,
         mine = dict.fromkeys(row["content"].strip() for row in rows if row["target"] == target)
         fresh = [entry for entry in mine if entry not in base]
         if fresh:
-            store.rewrite(target, [*base, *fresh], base=base)
+            store.rewrite(target, [*base, *fresh], base=base, action="import")
         if mine:
             found[target] = {"added": len(fresh), "there already": len(mine) - len(fresh)}
     return found

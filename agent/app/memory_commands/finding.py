@@ -5,13 +5,12 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from agent.app.exits import UsageProblem
 from agent.app.memory_commands.curated import TARGETS, begin, has_curated, holder_of, open_curated, split_target
-from agent.app.memory_commands.entries import AsJson, InTarget, OfLayer
+from agent.app.memory_commands.entries import InTarget, OfLayer
 from agent.app.options import Options
 from agent.app.output import Output
+from agent.app.parameters import Arg, AsJson, Opt
 
 if TYPE_CHECKING:
     from memory import MemoryStore
@@ -21,10 +20,10 @@ __all__ = ["get", "search"]
 
 def search(
     options: Options,
-    query: Annotated[list[str], typer.Argument(help="Words; an entry must hold all of them.")],
+    query: Annotated[list[str], Arg("Words; an entry must hold all of them.")],
     layer: OfLayer = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Hits at most.")] = 10,
-    category: Annotated[str | None, typer.Option("--category", help="Of the archive: only this category.")] = None,
+    limit: Annotated[int, Opt("--limit", "-n", low=1, help="Hits at most.")] = 10,
+    category: Annotated[str | None, Opt("--category", help="Of the archive: only this category.")] = None,
     json: AsJson = False,
 ) -> int:
     """Find entries, in both layers where --layer names none."""
@@ -54,7 +53,7 @@ def search(
 
 def get(
     options: Options,
-    text: Annotated[list[str], typer.Argument(help="The key in the archive, or a text that one entry holds.")],
+    text: Annotated[list[str], Arg("The key in the archive, or a text that one entry holds.")],
     layer: OfLayer = None,
     target: InTarget = None,
     json: AsJson = False,
@@ -68,16 +67,11 @@ def get(
         return get_archived(config, output, words, as_json=json)
     store = open_curated(config, options, output)
     where = chosen or holder_of(store, words)
-    hits = [entry for entry in store.entries(where) if words in entry]
-    if words in hits:
-        hits = [words]
-    if len(hits) != 1:
-        listing = "\n".join(f"- {entry}" for entry in hits or store.entries(where))
-        raise UsageProblem(f"{len(hits)} entries of {where} hold {words!r}; name one:\n{listing}")
+    entry = store.find(where, words)
     if json:
-        output.data({"target": where, "content": hits[0]})
+        output.data({"target": where, "content": entry})
     else:
-        output.answer(hits[0])
+        output.answer(entry)
     return 0
 
 

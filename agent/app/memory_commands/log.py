@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from agent.app.memory_commands.curated import begin, open_curated
-from agent.app.memory_commands.entries import AsJson, InTarget
+from agent.app.memory_commands.entries import InTarget
 from agent.app.options import Options
 from agent.app.output import Output
+from agent.app.parameters import AsJson, Opt
 
 if TYPE_CHECKING:
     from memory import Change
@@ -21,7 +20,7 @@ __all__ = ["log"]
 def log(
     options: Options,
     target: InTarget = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Changes at most, the last ones.")] = 50,
+    limit: Annotated[int, Opt("--limit", "-n", low=1, help="Changes at most, the last ones.")] = 50,
     json: AsJson = False,
 ) -> int:
     """Show the changes of the curated memory, the last one at the end."""

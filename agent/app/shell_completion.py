@@ -1,0 +1,78 @@
+"""`complete`: answers the shell that completes a line, and sets completion up. The whole tree is built for this."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
+
+import typer
+from typer.exceptions import TyperException
+
+from agent.app.commands import COMMANDS, PROGRAM, Command
+from agent.app.exits import UsageProblem
+from agent.app.options import Flag, flags_for
+from agent.app.parameters import parameters_of
+from agent.app.parsing import function_of
+
+__all__ = ["complete", "tree"]
+
+_TYPES: dict[str, Any] = {"text": str, "many": list[str], "whole": int, "number": float, "switch": bool, "count": int}
+
+
+def complete(words: Sequence[str]) -> int:
+    """Do what the shell or `--install-completion` asks. Raises `UsageProblem`."""
+    try:
+        code = typer.main.get_command(tree()).main(args=list(words), prog_name=PROGRAM, standalone_mode=False)
+    except TyperException as error:
+        raise UsageProblem(error.format_message()) from error
+    except SystemExit as end:  # typer's way to say that the shell was answered
+        return end.code if isinstance(end.code, int) else 0
+    return code if isinstance(code, int) else 0
+
+
+def tree() -> typer.Typer:
+    """Return all commands and flags as typer sees them; they do nothing."""
+    app = _app()
+    for name, one in COMMANDS.items():
+        if isinstance(one, Command):
+            app.command(name=name, help=one.help)(_shape(one))
+            continue
+        group = _app()
+        for inner, command in one.commands.items():
+            group.command(name=inner, help=command.help)(_shape(command))
+        app.add_typer(group, name=name, help=one.help)
+    return app
+
+
+def _app() -> typer.Typer:
+    return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _shape(command: Command) -> Callable[..., None]:
+    """Return a function with the parameters of a command."""
+
+    def nothing(**values: Any) -> None:
+        pass
+
+    own = parameters_of(function_of(command))
+    parameters = [_parameter(one, one.field) for one in own]
+    parameters += [_parameter(one, f"shared_{one.field}") for one in flags_for(command.scope)]
+    nothing.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    nothing.__annotations__ = {}
+    return nothing
+
+
+def _parameter(flag: Flag, name: str) -> inspect.Parameter:
+    hint = Literal[flag.choices] if flag.choices else _TYPES[flag.kind]
+    if flag.names:
+        said: Any = typer.Option(*flag.names, help=flag.help, count=flag.kind == "count", metavar=flag.metavar or None)
+    else:
+        said = typer.Argument(help=flag.help, metavar=flag.metavar)
+    default: Any = {"switch": False, "count": 0}.get(flag.kind)
+    if not flag.names and not flag.optional:
+        default = inspect.Parameter.empty
+    elif default is None:
+        hint = hint | None
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=Annotated[hint, said])
