@@ -12,9 +12,9 @@ from threading import Lock
 
 from memory.archive.backend import Reader, Writer
 from memory.archive.entry import ArchiveUnavailable
-from memory.archive.postgres_errors import LOCK_S, STATEMENT_S, ArchiveInterrupted, Where, server_name
+from memory.archive.postgres_errors import STATEMENT_S, ArchiveInterrupted, Where, server_name
 from memory.archive.postgres_near import FROM_ROWS, missing
-from memory.archive.postgres_pool import PATIENCE_S, PostgresPool
+from memory.archive.postgres_pool import PostgresPool
 from memory.archive.postgres_schema import Layout, prepare
 from memory.archive.postgres_tables import PostgresWriter
 
@@ -28,22 +28,25 @@ SILENCE_S = 60
 class PostgresBackend:
     """Keeps everything in `schema` of the database at `url`, which is made at the first use.
 
-    Raises ValueError for a schema name or a number of connections that cannot be.
+    `patience_s`: how long to wait for other writers, for a connection to get free and for a server that starts.
+    Raises ValueError for a schema name or a number that cannot be.
     """
 
     name = "postgres"
 
-    def __init__(self, url: str, *, schema: str = "memory", max_connections: int = 5) -> None:
+    def __init__(self, url: str, *, schema: str = "memory", max_connections: int = 5, patience_s: float = 10.0) -> None:
         if not SCHEMA.fullmatch(schema) or len(schema.encode()) > 63:
             raise ValueError(
                 f"schema {schema!r} cannot be: write letters, digits, _ and -, a letter first, no pg_, at most 63 bytes"
             )
         if max_connections < 1:
             raise ValueError(f"max_connections is {max_connections}: write 1 or more")
+        if not patience_s > 0:
+            raise ValueError(f"patience_s is {patience_s:g}: write seconds above 0")
         self.place = server_name(url)
         self.folders: Sequence[Path] = []
         self.schema = schema
-        self._pool = PostgresPool(url, Where(self.place, schema), max_connections)
+        self._pool = PostgresPool(url, Where(self.place, schema, patience_s), max_connections)
         self._layout: Layout | None = None
         self._lock = Lock()
         digest = hashlib.sha256(f"my-agent archive: writer of {schema}".encode()).digest()
@@ -85,7 +88,7 @@ class PostgresBackend:
         begin = [
             "BEGIN",
             *self._settings(layout),
-            f"SET LOCAL lock_timeout = '{LOCK_S}s'",
+            self._pool.where.lock_timeout,
             f"SET LOCAL idle_in_transaction_session_timeout = '{SILENCE_S}s'",
             # What is committed is seen from here on: each statement looks anew, and nobody else writes.
             f"SELECT pg_advisory_xact_lock({self._writer_lock})",
@@ -104,7 +107,7 @@ class PostgresBackend:
 
     def _learn_outcome(self, number: str) -> None:
         """Ask what became of a transaction whose COMMIT was not answered. Raises unless it was kept."""
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + self._pool.where.patience_s
         while True:
             try:
                 with self._pool.transaction(["BEGIN READ ONLY", f"SELECT pg_xact_status('{int(number)}'::xid8)"]) as (

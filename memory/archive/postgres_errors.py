@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import psycopg
 
 __all__ = [
-    "LOCK_S",
     "STATEMENT_S",
     "ArchiveInterrupted",
     "Where",
@@ -70,15 +69,21 @@ LOST = [
     "sending query failed",
     "query_wait_timeout",
 ]
-LOCK_S, STATEMENT_S = 10, 20
+STATEMENT_S = 20
 
 
 class Where(NamedTuple):
-    """What messages name."""
+    """What messages name, and how long is waited."""
 
     place: str
     # the server, without a password
     schema: str
+    patience_s: float
+
+    @property
+    def lock_timeout(self) -> str:
+        """As a statement."""
+        return f"SET LOCAL lock_timeout = '{round(self.patience_s * 1000)}ms'"
 
 
 class ArchiveInterrupted(ArchiveUnavailable):
@@ -93,7 +98,7 @@ def unavailable(error: psycopg.Error, where: Where) -> ArchiveUnavailable:
     sentence = SENTENCES.get(code) or next((sentence for text, sentence in REFUSALS if text in told), None)
     if sentence is None:
         return ArchiveUnavailable(f"Postgres at {where.place} answered: {_plain(error)}")
-    words = {"schema": where.schema, "lock_s": LOCK_S, "statement_s": STATEMENT_S}
+    words = {"schema": where.schema, "lock_s": f"{where.patience_s:g}", "statement_s": STATEMENT_S}
     return ArchiveUnavailable(f"Postgres at {where.place} {sentence.format(**words)}")
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PostgresPool"]
 
-PATIENCE_S = 10.0  # for a connection to get free, and for a server that starts
-BUSY_PATIENCE_S = 3.0  # for a server that has no connection left
 SLICE_S = 0.1
 IDLE_S = 300.0
 OPTIONS = {
@@ -70,7 +68,7 @@ class PostgresPool:
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None:
-            pool.close(timeout=2)
+            pool.close(timeout=0.5)
 
     def _begun(self, begin: Sequence[str]) -> tuple[PostgresLink, tuple[Any, ...]]:
         """Take a connection and begin; those that died while they lay idle are passed over."""
@@ -94,10 +92,10 @@ class PostgresPool:
         self._open().putconn(link.connection)
 
     def _take(self) -> psycopg.Connection[Any]:
-        """Wait for a connection. A server that cannot be reached is reported at once, one that starts is waited for."""
+        """Wait for a connection. A server out of reach is reported at once; one that starts or is full, late."""
+        pool, began, patience_s = self._open(), time.monotonic(), self.where.patience_s
         from psycopg_pool import PoolTimeout  # optional, see `_make`
 
-        pool, began = self._open(), time.monotonic()
         while True:
             try:
                 return pool.getconn(timeout=SLICE_S)
@@ -105,10 +103,10 @@ class PostgresPool:
                 waited = time.monotonic() - began
             if self._failure is not None and self._failure[0] >= began:
                 error = self._failure[1]
-                if waited > (PATIENCE_S if is_starting(error) else BUSY_PATIENCE_S if is_busy(error) else 0):
+                if waited > patience_s or not (is_starting(error) or is_busy(error)):
                     raise unavailable(error, self.where) from error
                 time.sleep(SLICE_S)  # the pool would try again and again
-            elif waited > PATIENCE_S:
+            elif waited > patience_s:
                 raise ArchiveUnavailable(
                     f"all {self._size} connections to Postgres at {self.where.place} are in use: raise max_connections"
                 )

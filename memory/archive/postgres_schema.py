@@ -7,7 +7,7 @@ import hashlib
 from typing import NamedTuple
 
 from memory.archive.entry import ArchiveUnavailable
-from memory.archive.postgres_errors import LOCK_S, STATEMENT_S, Where
+from memory.archive.postgres_errors import STATEMENT_S, Where
 from memory.archive.postgres_link import PostgresLink
 from memory.archive.postgres_pool import PostgresPool
 from memory.archive.sql_tables import TABLE_VERSION, Types, tables
@@ -56,16 +56,17 @@ class Layout(NamedTuple):
 
 def prepare(pool: PostgresPool) -> Layout:
     """Return the layout, made or brought up to date before if need be. Raises `ArchiveUnavailable`."""
-    settings = [f"SET LOCAL statement_timeout = '{STATEMENT_S}s'", f"SET LOCAL lock_timeout = '{LOCK_S}s'"]
+    settings = [f"SET LOCAL statement_timeout = '{STATEMENT_S}s'", pool.where.lock_timeout]
     with pool.transaction(["BEGIN", *settings]) as (link, _):
         layout = _look(link, pool.where)
         link.commit()
     if layout.version == TABLE_VERSION and (layout.has_vectors or layout.read_only):
         return layout
     if layout.read_only:
-        place, schema = pool.where
-        sentence = f"Postgres at {place} is read-only and holds no archive in schema {schema!r}: make it on the primary"
-        raise ArchiveUnavailable(sentence)
+        raise ArchiveUnavailable(
+            f"Postgres at {pool.where.place} is read-only and holds no archive in schema {pool.where.schema!r}: "
+            "use it on the primary server first"
+        )
     with pool.transaction(["BEGIN", *settings, f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"]) as (link, _):
         layout = _migrated(link, _look(link, pool.where), pool.where)
         link.commit()

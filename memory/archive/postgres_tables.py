@@ -18,6 +18,7 @@ from memory.archive.sql_writer import SqlWriter
 __all__ = ["PostgresWriter"]
 
 PASSAGES_A_STATEMENT = 100
+NEAR_LIMIT = 250  # the index looks at 1,000 rows at most; who wants more entries gets them from a scan
 
 
 class PostgresWriter(SqlWriter):
@@ -97,7 +98,7 @@ class PostgresWriter(SqlWriter):
     def nearest(self, owner: str | None, model: str, vector: Matrix, limit: int) -> list[int]:
         if not self.has_vectors:
             self._refuse()
-        if owner is None and (index := NearIndex(model, len(vector))).exists(self.link):
+        if owner is None and limit <= NEAR_LIMIT and (index := NearIndex(model, len(vector))).exists(self.link):
             return self._approximately(index, vector, limit)
         mine, owners = ("", []) if owner is None else (" AND owner = ?", [owner])
         # An entry may have many passages: look at more of them until there are enough entries.
@@ -115,11 +116,11 @@ class PostgresWriter(SqlWriter):
 
     def _approximately(self, index: NearIndex, vector: Matrix, limit: int) -> list[int]:
         """Walk the index, over all owners; it looks at four times what is wanted."""
-        self.link.run(f"SET LOCAL hnsw.ef_search = {min(1000, max(100, 4 * limit))}")
+        self.link.run(f"SET LOCAL hnsw.ef_search = {max(100, 4 * limit)}")
         rows = self.link.rows(
             f"SELECT entry, (vector::vector({index.size})) <#> ?::vector({index.size}) AS far FROM vectors "
             f"WHERE {index.rows} ORDER BY far LIMIT ?",
-            [sent(vector), min(1000, 4 * limit)],
+            [sent(vector), 4 * limit],
         )
         ranked = sorted((far, number) for number, far in rows if far < 0)
         return list(dict.fromkeys(number for _, number in ranked))[:limit]

@@ -61,23 +61,27 @@ class PostgresServer:
 
     def create(self) -> PostgresServer:
         """Make the data folder and start."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.folder.chmod(0o755)
-        self._port_file.write_text(str(_free_port()))
+        self._make_folder()
         password_file = self.folder / "password"
         password_file.write_text(PASSWORD + "\n")
-        if self._as:
-            os.chown(self.folder, self._as["user"], self._as["group"])  # type: ignore[arg-type]
         self._run("initdb", "-U", "postgres", "--encoding=utf8", "--locale=C.UTF-8", "--no-sync",
                   "--auth-local=trust", "--auth-host=scram-sha-256", f"--pwfile={password_file}")  # fmt: skip
         self.start()
         return self
 
+    def _make_folder(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o755)
+        self._port_file.write_text(str(_free_port()))
+        if self._as:
+            os.chown(self.folder, self._as["user"], self._as["group"])  # type: ignore[arg-type]
+
     def start(self) -> None:
         places = {"listen_addresses": "127.0.0.1", "unix_socket_directories": str(self.folder)}
         settings = {**places, "port": str(self.port), **self.settings}
         lines = [f"{name} = '{value}'\n" for name, value in settings.items()]
-        (self._data / "postgresql.auto.conf").write_text("".join(lines))
+        with (self._data / "postgresql.auto.conf").open("a") as file:  # the last line of a name counts
+            file.writelines(lines)
         self._run("pg_ctl", "-w", "-t", "60", "-l", str(self.folder / "log"), "start")
 
     def stop(self) -> None:
@@ -102,6 +106,15 @@ class PostgresServer:
 
     def _pid(self) -> int:
         return int(self._pid_file.read_text().split("\n")[0])
+
+    def make_standby(self, folder: Path) -> PostgresServer:
+        """Make and start a read replica of this server in `folder`."""
+        standby = PostgresServer(folder, self.settings, bare=self.bare)
+        standby._make_folder()
+        source = f"host={self.folder} port={self.port} user=postgres"
+        standby._run("pg_basebackup", "-d", source, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+        standby.start()
+        return standby
 
     def execute(self, statement: str) -> list[tuple[object, ...]]:
         import psycopg
