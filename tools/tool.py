@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import logging
+import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -128,7 +129,7 @@ class Tool:
         except TimeoutError as error:
             if not limit.expired():  # the function's own
                 return self._failure(error)
-            return ToolResult(False, error=f"{self.name} was stopped: it took longer than {self.timeout_s:g} s")
+            return ToolResult(False, error=f"{self.name} was given up: it took longer than {self.timeout_s:g} s")
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is None or task.cancelling():
@@ -218,8 +219,8 @@ def plain(data: Any) -> Any:
     from pydantic_core import PydanticSerializationError, to_jsonable_python
 
     try:
-        tidy = _tidy(to_jsonable_python(data, inf_nan_mode="strings", serialize_unknown=False))
-        json.dumps(tidy, allow_nan=False)
+        tidy = _tidy(to_jsonable_python(data))
+        json.dumps(tidy)
     except (PydanticSerializationError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"the tool returned what is not JSON data ({type(data).__name__}): {error}") from error
     return tidy
@@ -228,6 +229,8 @@ def plain(data: Any) -> Any:
 def _tidy(data: Any) -> Any:
     if isinstance(data, str):
         return sendable(data)
+    if isinstance(data, float) and not math.isfinite(data):
+        return str(data)  # JSON has no such number
     if isinstance(data, dict):
         return {_tidy(key): _tidy(value) for key, value in data.items()}
     return [_tidy(part) for part in data] if isinstance(data, list) else data

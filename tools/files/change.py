@@ -15,7 +15,7 @@ from tools.files.read import size_in_words
 
 __all__ = ["MOST_BYTES", "Record", "change_file", "read_whole"]
 
-MOST_BYTES = 50 << 20  # of the file before: it is held, so that the change can be taken back
+MOST_BYTES = 20 << 20  # of the file before: it is held, so that the change can be taken back
 
 Record = Callable[[Path, bytes | None, bytes], None]
 # Hears of every change: the real path, the bytes before (None: there was no file) and after.

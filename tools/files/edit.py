@@ -11,7 +11,7 @@ from tools.files.change import Record, change_file, read_whole
 from tools.files.difference import difference
 from tools.files.jail import Jail, PathRefused, Place
 from tools.files.nearest import nearest
-from tools.files.splice import MOST_MATCHES, matches, splice
+from tools.files.splice import MOST_MATCHES, is_literal, matches, splice
 from tools.files.text import TextForm, text_form
 
 __all__ = ["make_edit", "preview_edit"]
@@ -75,10 +75,12 @@ def edited(place: Place, before: bytes | None, old_text: str, new_text: str, *, 
     if len(spans) > MOST_MATCHES:
         raise EditRefused(f"old_text stands in more than {MOST_MATCHES} places of {place.shown!r}; use shell")
     try:
-        spliced = splice(before, form, spans, new_text)
+        spliced = splice(before, form, spans, new_text, literal=is_literal(text, old_text))
     except UnicodeEncodeError as error:
         letter = error.object[error.start : error.end][:10]
         raise EditRefused(f"{place.shown!r} is {form.name}, which cannot hold {letter!r}") from None
+    if spliced.content == before:
+        raise EditRefused("the edit changes nothing: only its line ends differ, and those of the file are kept")
     line = text.count("\n", 0, spans[0][0]) + 1
     return spliced.content, f"1 place, line {line}" if spliced.count == 1 else f"{spliced.count} places"
 

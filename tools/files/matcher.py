@@ -27,11 +27,11 @@ class MatcherStopped(Exception):
 class Matcher:
     """Used by one thread; `stop` may be called by any."""
 
-    def __init__(self, pattern: str, *, ignore_case: bool) -> None:
+    def __init__(self, pattern: str, *, ignore_case: bool, deadline_s: int = DEADLINE_S) -> None:
         self._job = {
             "pattern": pattern,
             "ignore_case": ignore_case,
-            "deadline_s": DEADLINE_S,
+            "deadline_s": deadline_s,
             "line_chars": LINE_CHARS,
         }
         self._process: subprocess.Popen[bytes] | None = None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 __all__ = ["nearest"]
 
-MOST_LINES = 20_000  # compared; about a quarter of a second
+MOST_LINES = 20_000
+MOST_S = 0.5  # of comparing; lines that are all alike are the slow case
 CONTEXT = 2
 SHOWN_CHARS = 200
 ALIKE = 0.6
@@ -36,8 +39,10 @@ def _most_alike(lines: list[str], anchor: str) -> int | None:
 
     matcher = difflib.SequenceMatcher(autojunk=False)
     matcher.set_seq2(anchor)
-    best, found = ALIKE, None
+    best, found, end = ALIKE, None, time.monotonic() + MOST_S
     for index, line in enumerate(stripped):
+        if time.monotonic() > end:
+            break
         matcher.set_seq1(line)
         if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and (ratio := matcher.ratio()) > best:
             best, found = ratio, index

@@ -1,7 +1,8 @@
 """`splice`: some text exchanged inside the bytes of a file, all others untouched.
 
 The model writes LF; a file may have CRLF, or both. A line end in the text to find stands for either, and a line end in
-the new text takes the form of the one it replaces, or of its neighbours.
+the new text takes the form of the one it replaces, or of its neighbours. Only a text to find that holds a carriage
+return itself, and is found so, means what it says: then the new text is put in as it is written.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 from tools.files.text import TextForm
 
-__all__ = ["MOST_MATCHES", "Spliced", "matches", "splice"]
+__all__ = ["MOST_MATCHES", "Spliced", "is_literal", "matches", "splice"]
 
 MOST_MATCHES = 10_000
 
@@ -29,16 +30,21 @@ class Spliced:
 
 def matches(text: str, wanted: str) -> list[Span]:
     """Return where `wanted` stands in `text`, overlapping places included, at most `MOST_MATCHES` + 1."""
-    if "\r" in wanted and (exact := _spans(text, re.compile(re.escape(wanted)))):
-        return exact
+    if is_literal(text, wanted):
+        return _spans(text, re.compile(re.escape(wanted)))
     parts = wanted.replace("\r\n", "\n").split("\n")
     return _spans(text, re.compile(ANY_LINE_END.join(re.escape(part) for part in parts)))
 
 
-def splice(raw: bytes, form: TextForm, spans: list[Span], new_text: str) -> Spliced:
+def is_literal(text: str, wanted: str) -> bool:
+    """Does `wanted` name the line ends it means, and stand in `text` so?"""
+    return "\r" in wanted and wanted in text
+
+
+def splice(raw: bytes, form: TextForm, spans: list[Span], new_text: str, *, literal: bool = False) -> Spliced:
     """Put `new_text` in the place of each span of the decoded text; of overlapping ones the first wins.
 
-    Raises UnicodeEncodeError when the encoding of the file has no way to write `new_text`.
+    literal: leave its line ends as they are. Raises UnicodeEncodeError when the file's encoding cannot hold `new_text`.
     """
     text = form.decode(raw)
     pieces: list[bytes] = [form.mark]
@@ -46,7 +52,7 @@ def splice(raw: bytes, form: TextForm, spans: list[Span], new_text: str) -> Spli
     for start, end in spans:
         if start < at:
             continue
-        new = _with_line_ends(new_text, text, start, end)
+        new = new_text if literal else _with_line_ends(new_text, text, start, end)
         pieces += [form.encode(text[at:start]), new.encode(form.codec)]
         at, count = end, count + 1
     pieces.append(form.encode(text[at:]))
