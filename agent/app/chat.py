@@ -7,21 +7,20 @@ import gc
 import threading
 import time
 from collections.abc import Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agent.app.approve import Approver
 from agent.app.chat_parts import ChatParts
 from agent.app.exits import Exit, exit_of
 from agent.app.failing import sentence
 from agent.app.interrupts import Interrupts, Stopped
 from agent.app.opening import open_reader, open_screen
-from agent.app.own_command import is_own_command, run_own
-from agent.app.render import Renderer
-from agent.app.slash import COMMANDS, choices, parse_line, unknown_command
 from agent.app.style import DIM, ERROR, NOTE
 
 if TYPE_CHECKING:
     from agent import Agent, Model, Session, Usage
+    from agent.app.approve import Approver
+    from agent.app.render import Renderer
 
 __all__ = ["Chat"]
 
@@ -34,10 +33,8 @@ class Chat:
     def __init__(self, parts: ChatParts) -> None:
         self.parts = parts
         self.screen = open_screen(parts.output)
-        self.renderer = Renderer(self.screen, markdown=parts.markdown)
         self.reader = open_reader(self.screen, choices=self._choices, root=parts.cwd)
         self.interrupts = Interrupts(idle=self.reader.interrupt, woken=self._woken)
-        self.approver = Approver(self.screen, self.reader, stop=self.interrupts.stop, yes=parts.yes)
         self.model_name = ""
         # What /model chose; empty: the configured model
         self.draft = ""
@@ -58,6 +55,20 @@ class Chat:
     def agent(self) -> Agent:
         assert self._agent is not None, "the agent is built before a line is handled"  # noqa: S101
         return self._agent
+
+    @cached_property
+    def renderer(self) -> Renderer:
+        """What shows the turns."""
+        from agent.app.render import Renderer  # not before the first prompt, nor are the events and tools behind it
+
+        return Renderer(self.screen, markdown=self.parts.markdown)
+
+    @cached_property
+    def approver(self) -> Approver:
+        """What asks the person before a supervised tool runs."""
+        from agent.app.approve import Approver  # likewise
+
+        return Approver(self.screen, self.reader, stop=self.interrupts.stop, yes=self.parts.yes)
 
     @property
     def total_usage(self) -> Usage:
@@ -126,7 +137,7 @@ class Chat:
                     raise
                 self._code = self.interrupts.code
             finally:
-                self.renderer.end()
+                self.screen.idle()
                 self.reader.pause()
                 await self._close()
         return self._code
@@ -153,6 +164,9 @@ class Chat:
 
     async def _handle(self, text: str) -> None:
         """Do what a line asks for. What goes wrong is told, and the chat goes on."""
+        from agent.app.own_command import is_own_command, run_own
+        from agent.app.slash import COMMANDS, parse_line, unknown_command
+
         text = text.strip()
         try:
             if line := parse_line(text, COMMANDS):
@@ -225,6 +239,8 @@ class Chat:
             self.say("Something took too long to close and was left", NOTE)
 
     def _choices(self, before: str) -> Iterable[tuple[str, str]]:
+        from agent.app.slash import choices  # not before a person types
+
         return choices(self, before) if self._agent is not None else ()
 
     def _woken(self) -> None:

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from prompt_toolkit.history import History
 
-from agent.redact import redact
-
 __all__ = ["InputHistory", "history_path"]
 
 READ_BYTES = 512 * 1024  # of the end of the file; older lines are not offered
@@ -47,6 +45,8 @@ class InputHistory(History):
     def store_string(self, string: str) -> None:
         if self._failed:
             return
+        from agent.redact import redact  # not before Enter
+
         line = json.dumps(redact(string)).encode("ascii") + b"\n"
         try:
             path = self._find_path()

@@ -7,13 +7,16 @@ wrote it, and is written when its step is over, because a dropped stream makes w
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
-from agent.app.markdown import MarkdownStream
 from agent.app.plain import plain
 from agent.app.screen import Screen
 from agent.app.style import DIM, NOTE
 from agent.app.tool_line import SHOWN_CELLS, short_call, tool_line
 from agent.events import AnswerDropped, Event, Notice, StepStarted, TextDelta, ToolFinished, ToolStarted
+
+if TYPE_CHECKING:
+    from agent.app.markdown import MarkdownStream
 
 __all__ = ["Renderer", "plain"]
 
@@ -25,7 +28,8 @@ class Renderer:
 
     def __init__(self, screen: Screen, *, markdown: bool = True) -> None:
         self._screen = screen
-        self._stream = MarkdownStream(lambda: screen.columns) if markdown and screen.styled else None
+        self._markdown = markdown and screen.styled
+        self._stream: MarkdownStream | None = None
         self._chunks: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
         self._running: list[str] = []
@@ -77,9 +81,15 @@ class Renderer:
         text = "".join(self._chunks)
         self._chunks = ["\r"] if text.endswith("\r") and not last else []
         text = plain(text[:-1] if self._chunks else text)
-        if self._stream is None:
+        if not self._markdown:
             self._screen.write(text)
             return
+        if self._stream is None:
+            if not text:
+                return
+            from agent.app.markdown import MarkdownStream  # 15 ms that the first prompt need not wait for
+
+            self._stream = MarkdownStream(lambda: self._screen.columns)
         self._screen.write(self._stream.feed(text))
         if self._stream.holding:
             self._screen.busy("writing")

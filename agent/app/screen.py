@@ -99,6 +99,7 @@ class Screen:
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
         """Keep what is written meanwhile for later: somebody is being asked."""
+        label = self._spinner.label
         self.idle()
         self._held = []
         try:
@@ -107,6 +108,8 @@ class Screen:
             held, self._held = self._held, None
             for stream, text in held:
                 self._put(stream, text)
+            if label:
+                self.busy(label)
 
     def _draw(self, frame: str, label: str) -> None:
         text = shorten(f"{frame} {one_line(label)}", self.columns - 1) if frame else ""
@@ -139,7 +142,8 @@ class _Spinner:
     def __init__(self, draw: Callable[[str, str], None]) -> None:
         self._draw = draw
         self._timer: asyncio.TimerHandle | None = None
-        self._label = ""
+        self.label = ""
+        # Empty while it stands still
         self._frame = 0
         self._began = 0.0
         self._shown = False
@@ -148,12 +152,13 @@ class _Spinner:
         if self._timer is None:
             self._began = time.monotonic()
             self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
-        self._label = label
+        self.label = label
 
     def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self.label = ""
         if self._shown:
             self._shown = False
             self._draw("", "")
@@ -162,5 +167,5 @@ class _Spinner:
         self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
         seconds = time.monotonic() - self._began
         self._shown = True
-        self._draw(FRAMES[self._frame % len(FRAMES)], f"{self._label} {seconds:.0f} s" if seconds >= 2 else self._label)
+        self._draw(FRAMES[self._frame % len(FRAMES)], f"{self.label} {seconds:.0f} s" if seconds >= 2 else self.label)
         self._frame += 1
