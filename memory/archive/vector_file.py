@@ -174,8 +174,10 @@ class VectorFile:
                 return
         count = len(self.ids)
         write_at(self._vec_path, count * 4 * self._dimensions, data)
-        write_at(self._ids_path, 0, self._header)
-        write_at(self._ids_path, HEADER_BYTES + count * 16, ids.tobytes())
+        if count:
+            write_at(self._ids_path, HEADER_BYTES + count * 16, ids.tobytes())
+        else:
+            write_at(self._ids_path, 0, self._header + ids.tobytes())
         self._map(count + len(ids))
 
     def _alone(self) -> bool:
