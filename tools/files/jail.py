@@ -40,6 +40,8 @@ class Place:
     # The folder it was found to lie below.
     shown: str
     # As the model should see it: relative to the root, else absolute.
+    bars: Bars
+    # What was protected when it was found.
 
 
 class Bars:
@@ -100,9 +102,6 @@ class Jail:
         """Return the same jail with more protected folders."""
         return Jail(self.root, protected=(*self.protected, *folders), readable=self.readable)
 
-    def bars(self) -> Bars:
-        return Bars(self.protected)
-
     def find(self, path: str, *, writing: bool = False) -> Place:
         """Resolve a path of the model, relative ones from the root. Raises `PathRefused`."""
         if not path.strip() or "\0" in path:
@@ -118,13 +117,18 @@ class Jail:
             only_read = any(real.is_relative_to(folder) for folder in self.readable)
             where = "in a folder that is only for reading" if only_read else "outside the workspace"
             raise PathRefused(f"path {short(path)} is {where}; use a path below {str(self.root)!r}")
-        if self.bars().cover(real) or (real.is_relative_to(SYSTEM) and not base.is_relative_to(SYSTEM)):
+        bars = Bars(self.protected)
+        if bars.cover(real) or (real.is_relative_to(SYSTEM) and not base.is_relative_to(SYSTEM)):
             raise self._protected(path)
-        return self.below(base, real)
+        return self._place(real, base, bars)
 
-    def below(self, base: Path, real: Path) -> Place:
-        """Return the place of a real path that is known to lie below `base` and not to be protected."""
-        return Place(real, base, str(real.relative_to(self.root)) if real.is_relative_to(self.root) else str(real))
+    def below(self, place: Place, real: Path) -> Place:
+        """Return the place of a real path below a folder that was found, known not to be protected."""
+        return self._place(real, place.base, place.bars)
+
+    def _place(self, real: Path, base: Path, bars: Bars) -> Place:
+        shown = str(real.relative_to(self.root)) if real.is_relative_to(self.root) else str(real)
+        return Place(real, base, shown, bars)
 
     @contextmanager
     def folder(self, place: Place, *, parent: bool = False, make: bool = False) -> Iterator[int]:
@@ -132,7 +136,7 @@ class Jail:
 
         make: create the missing ones. Raises OSError or `PathRefused`.
         """
-        bars, names = self.bars(), place.real.relative_to(place.base).parts
+        names = place.real.relative_to(place.base).parts
         held = os.open(place.base, FOLDER_FLAGS)
         try:
             for name in names[:-1] if parent else names:
@@ -141,18 +145,18 @@ class Jail:
                 within = os.open(name, FOLDER_FLAGS, dir_fd=held)
                 os.close(held)
                 held = within
-                if bars.hold(os.fstat(held)):
+                if place.bars.hold(os.fstat(held)):
                     raise self._protected(place.shown)
-            if not names and bars.hold(os.fstat(held)):
+            if not names and place.bars.hold(os.fstat(held)):
                 raise self._protected(place.shown)
             yield held
         finally:
             os.close(held)
 
-    def open_file(self, place: Place, *, within: int | None = None, bars: Bars | None = None) -> int:
+    def open_file(self, place: Place, *, within: int | None = None) -> int:
         """Open a regular file for reading and return its descriptor. Raises OSError or `PathRefused`.
 
-        within: the descriptor of its folder, where it is held already; bars: those of this moment, likewise.
+        within: the descriptor of its folder, where it is held already.
         """
         if within is None:
             if place.real == place.base:
@@ -161,7 +165,7 @@ class Jail:
                 return self.open_file(place, within=folder)
         opened = os.open(place.real.name, FILE_FLAGS, dir_fd=within)
         status = os.fstat(opened)
-        if stat.S_ISREG(status.st_mode) and not (bars or self.bars()).hold(status):
+        if stat.S_ISREG(status.st_mode) and not place.bars.hold(status):
             return opened
         os.close(opened)
         if stat.S_ISDIR(status.st_mode):

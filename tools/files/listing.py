@@ -49,7 +49,7 @@ class Listing:
     def lines(self, place: Place) -> Iterator[str]:
         try:
             with self._jail.folder(place) as folder:
-                for entry in walk(folder, place.real, self._jail.bars(), self._enters):
+                for entry in walk(folder, place, self._enters):
                     if self._hides(entry):
                         self.left_out += 1
                     else:

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from tools.files.globs import Glob
-from tools.files.jail import Bars, Jail, PathRefused, Place
+from tools.files.jail import Jail, PathRefused, Place
 from tools.files.matcher import DEADLINE_S, Matcher, MatcherStopped
 from tools.files.read import open_or_say
 from tools.files.text import SAMPLE_BYTES, text_form
@@ -80,12 +80,11 @@ class Search:
 
     def _looked_into(self, place: Place) -> Iterator[None]:
         """Look into one file after the other."""
-        bars = self._jail.bars()
         try:
             with self._jail.folder(place) as folder:
-                for entry in walk(folder, place.real, bars, lambda entry: entry.real.name not in SKIPPED):
+                for entry in walk(folder, place, lambda entry: entry.real.name not in SKIPPED):
                     if entry.is_file and (self._glob is None or self._glob.matches(entry.name)):
-                        self._look_into(self._jail.below(place.base, entry.real), entry.folder, bars)
+                        self._look_into(self._jail.below(place, entry.real), entry.folder)
                     yield
         except NotADirectoryError:
             with os.fdopen(open_or_say(self._jail, place), "rb") as file:
@@ -94,9 +93,9 @@ class Search:
         except FileNotFoundError:
             raise PathRefused(f"there is no file or folder {place.shown!r}") from None
 
-    def _look_into(self, place: Place, folder: int, bars: Bars) -> None:
+    def _look_into(self, place: Place, folder: int) -> None:
         try:
-            opened = self._jail.open_file(place, within=folder, bars=bars)
+            opened = self._jail.open_file(place, within=folder)
         except (OSError, PathRefused):
             return  # gone, changed or closed to us since it was listed
         with os.fdopen(opened, "rb") as file:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from tools.files.jail import FOLDER_FLAGS, Bars
+from tools.files.jail import FOLDER_FLAGS, Bars, Place
 
 __all__ = ["SKIPPED", "Entry", "walk"]
 
@@ -44,9 +44,9 @@ class Entry:
         return stat.S_ISREG(self.status.st_mode)
 
 
-def walk(folder: int, real: Path, bars: Bars, enters: Callable[[Entry], bool]) -> Iterator[Entry]:
+def walk(folder: int, place: Place, enters: Callable[[Entry], bool]) -> Iterator[Entry]:
     """Yield the entries below an open folder, sorted by name, each folder before its contents if `enters` says so."""
-    yield from _below(folder, real, "", 1, bars, enters)
+    yield from _below(folder, place.real, "", 1, place.bars, enters)
 
 
 def _below(
