@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from importlib.machinery import PathFinder
 
+TYPE_CHECKING = False  # with `typing` and `importlib.util`, `my-agent --version` would take twice as long
 if TYPE_CHECKING:
+    from typing import Any
+
     from agent.agent import Agent
     from agent.delegation import AgentLimits
     from agent.events import (
@@ -108,7 +111,8 @@ def _check_siblings() -> None:
     """The packages have plain names, so another project's folder may stand before ours: say which."""
     place = __path__[0].rpartition("agent")[0]
     for name in ("tools", "memory", "prompts"):
-        spec = find_spec(name)
+        loaded = sys.modules.get(name)
+        spec = PathFinder.find_spec(name) if loaded is None else loaded.__spec__
         folders = list(spec.submodule_search_locations or []) if spec is not None else []
         found = folders[0] if folders else spec.origin if spec is not None else None
         if found != f"{place}{name}":
