@@ -59,7 +59,7 @@ class EventReader:
     def _objects(self, lines: list[bytes]) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         for line in lines:
-            if self.fault is not None:
+            if self.done or self.fault is not None:
                 break
             if line[:5] == b"data:":
                 text = line[5:].decode("utf-8", "replace").strip(" \r")

@@ -19,9 +19,10 @@ __all__ = ["OfflineModel"]
 
 SUMMARY_PIECE_CHARS, SUMMARY_CHARS = 300, 4_000
 ONE_STEP = {"remember", "replace", "edit", "delegate", "list", "search", "write", "read", "run"}
-
-
 # Kinds that are done with one batch of calls, so that several lines of them can be one request
+MOST_LINES = 20
+
+
 class OfflineModel:
     """Answers by rules (`offline_rules`), in English and Chinese, and says so. Everything it claims was done was done:
     it goes by the results of its calls. It needs no network and keeps no state between requests."""
@@ -65,9 +66,10 @@ def _complete(messages: list[Message], tools: Sequence[dict[str, Any]], tool_cho
 
 def _requests(text: str) -> list[Request]:
     """One request, or one a line where every line is one of its own."""
-    lines = [understand(line) for line in text.split("\n") if line.strip()]
-    if 1 < len(lines) <= 20 and all(line.kind in ONE_STEP for line in lines):
-        return lines
+    lines = [line for line in text.split("\n") if line.strip()]
+    requests = [understand(line) for line in lines] if 1 < len(lines) <= MOST_LINES else []
+    if requests and all(request.kind in ONE_STEP for request in requests):
+        return requests
     return [understand(text)]
 
 

@@ -45,6 +45,7 @@ POLITE = (
     r"[,.!]*\s+)*"
     r"(?:(?:请你?|麻烦你?|帮我|帮忙|现在|然后|接着|能不能|可否)[，,\s]*)*"
 )
+LONGEST = 6_000  # characters; a longer text is no request that a rule could fit
 QUOTE = "[\"'`“”‘’「」『』]?"
 NAME = "[^\\s\"'`“”‘’「」『』，。；？！;,?!]"  # a letter of a file's name, which has neither quotes nor blanks in it
 FILE = rf"{QUOTE}(?P<path>{NAME}*(?:/|\.[A-Za-z0-9]{{1,8}}(?![A-Za-z0-9])){NAME[:-1]}的里中]*){QUOTE}"
@@ -217,6 +218,8 @@ def understand(text: str) -> Request:
     """Return what `text` asks for."""
     text = text.strip()
     asks = text.endswith(("?", "？", "吗", "嗎"))
+    if len(text) > LONGEST:
+        return Request("unknown", text, {})
     for rule in RULES:
         # The other language is tried too: an English order may have Chinese content
         for alternative in (*(rule.chinese if is_chinese(text) else ()), *rule.english):

@@ -44,7 +44,7 @@ _BAD_KEY = (
     r"|authentication[ _](?:error|fail)|unauthori[sz]ed|permission[ _](?:denied|error)|invalid[ _]auth"
 )
 _BAD_REQUEST = r"invalid[ _]request|bad[ _]request|not[ _]found|unprocessable|invalid[ _](?:param|argument|value)"
-_UNIT = r"(\d+(?:\.\d+)?) ?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h)\b"
+_UNIT = r"(\d+(?:\.\d+)?) ?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h)(?![a-z])"
 _WAIT = rf"(?:try again|retry|wait)[^.\d]{{0,20}}((?:{_UNIT} ?)+)|retryDelay\W+(\d+(?:\.\d+)?s)"
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 

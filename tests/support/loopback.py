@@ -164,6 +164,10 @@ class _Connection(asyncio.Protocol):
             self._request = self._playing = None
 
     def _serve_next(self) -> None:
+        if self._received[:1] and not self._received[:1].isalpha():  # a client that speaks TLS
+            self._transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+            self._transport.close()
+            return
         end = self._received.find(b"\r\n\r\n")
         if end < 0:
             return

@@ -1,0 +1,271 @@
+"""One answer put together from its pieces, whatever their order and numbering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from wire_answers import chunk
+
+from agent.failures import (
+    ContextOverflow,
+    EmptyAnswer,
+    KeyRefused,
+    ModelFailure,
+    ProviderFailed,
+    RequestRefused,
+)
+from agent.messages import Completion, Usage
+from agent.stream import Assembly, usage_of
+
+
+def assemble(*deltas: dict[str, Any], finish: str | None = "stop") -> Completion:
+    assembly = Assembly()
+    for delta in deltas:
+        assembly.add(chunk(delta))
+    if finish:
+        assembly.add(chunk({}, finish))
+    return assembly.completion()
+
+
+def tool(
+    name: str | None = None, arguments: Any = None, call_id: str | None = None, index: int | None = None
+) -> dict[str, Any]:
+    function = {key: value for key, value in (("name", name), ("arguments", arguments)) if value is not None}
+    return {"tool_calls": [{"id": call_id, "index": index, "function": function}]}
+
+
+def calls_of(*deltas: dict[str, Any]) -> list[tuple[str, str, str]]:
+    return [(call.id, call.name, call.arguments) for call in assemble(*deltas, finish="tool_calls").calls]
+
+
+TWO = [("x", "read", '{"p":"a"}'), ("y", "read", '{"p":"b"}')]
+
+
+@pytest.mark.parametrize(
+    ("deltas", "calls"),
+    [
+        ([tool("read", '{"p":', "x", 0), tool(None, '"a"}', None, 0), tool("read", '{"p":"b"}', "y", 1)], TWO),
+        ([tool("read", '{"p":', "x"), tool(None, '"a"}'), tool("read", '{"p":"b"}', "y")], TWO),
+        ([tool("read", '{"p":"a"}', "x", 0), tool("read", '{"p":"b"}', "y", 0)], TWO),
+        ([tool("read", '{"p":', "x", 3), tool("read", '"a"}', "x", 3), tool("read", '{"p":"b"}', "y", 7)], TWO),
+        ([tool("read", "", "x", 0), tool("", '{"p":"a"}', "", 0), tool("read", '{"p":"b"}', "y", 1)], TWO),
+        (
+            [
+                tool("read", "", "x", 0),
+                tool("read", "", "y", 1),
+                tool(None, '{"p":"b"}', None, 1),
+                tool(None, '{"p":"a"}', None, 0),
+            ],
+            TWO,
+        ),
+        ([tool("read", '{"p":', "x", 0), tool(None, '"a"}', "fresh", 0), tool("read", '{"p":"b"}', "y", 1)], TWO),
+        ([tool("read", {"p": "a"}, "x", 0)], [("x", "read", '{"p": "a"}')]),
+        ([tool("read", '{"p":"a"}', "x", 0), tool("read", '{"p":"a"}', "x", 0)], TWO[:1]),
+        ([tool("a", '{"p":1}'), tool("b", '{"p":2}')], [("", "a", '{"p":1}'), ("", "b", '{"p":2}')]),
+        ([tool("a", '{"p":1}'), tool("a", '{"p":2}')], [("", "a", '{"p":1}'), ("", "a", '{"p":2}')]),
+        ([tool("a", '{"p":1}', "c", 0), tool("a", '{"p":2}', "c", 1)], [("c", "a", '{"p":1}'), ("c", "a", '{"p":2}')]),
+        ([tool("a"), tool("b")], [("", "a", ""), ("", "b", "")]),
+        ([tool("read", None, "x", 0)], [("x", "read", "")]),
+        ([tool("read", "[1, 2]", "x", 0)], [("x", "read", "[1, 2]")]),
+        ([tool("read", '{"p": "cut', "x", 0)], [("x", "read", '{"p": "cut')]),
+        ([{"tool_calls": [None, {}, {"function": None}]}, tool("a", "{}", "x", 0)], [("x", "a", "{}")]),
+        ([{"tool_calls": None, "content": None}, tool("a", "{}", "x", 0)], [("x", "a", "{}")]),
+        (
+            [{"function_call": {"name": "a", "arguments": '{"p":'}}, {"function_call": {"arguments": "1}"}}],
+            [("", "a", '{"p":1}')],
+        ),
+    ],
+)
+def test_deltas_of_calls_find_their_call(deltas: list[dict[str, Any]], calls: list[tuple[str, str, str]]) -> None:
+    assert calls_of(*deltas) == calls
+
+
+def test_a_name_repeated_in_every_delta_is_assigned() -> None:
+    pieces = ['{"content":', '"{\\"a\\":', " 1}", '"', "}"]
+
+    assert calls_of(*(tool("write", piece, "x", 0) for piece in pieces)) == [("x", "write", "".join(pieces))]
+
+
+def test_a_repeated_name_without_ids_does_not_divide_the_arguments() -> None:
+    pieces = ["{", '"a": {}', ', "b": "}"', "}"]
+
+    assert calls_of(*(tool("write", piece) for piece in pieces)) == [("", "write", "".join(pieces))]
+
+
+def test_text_and_calls_and_reasoning_are_one_answer() -> None:
+    completion = assemble(
+        {"role": "assistant", "reasoning_content": "Hm, "},
+        {"reasoning": "yes."},
+        {"content": "Look"},
+        {"content": "ing."},
+        tool("read", "{}", "x", 0),
+        finish="tool_calls",
+    )
+
+    assert (completion.content, completion.reasoning) == ("Looking.", "Hm, yes.")
+    assert completion.calls[0].name == "read"
+
+
+def test_reasoning_in_two_fields_is_taken_once() -> None:
+    assert assemble({"reasoning_content": "a", "reasoning": "a", "content": "b"}).reasoning == "a"
+
+
+def test_content_may_be_a_list_of_parts() -> None:
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "text", "text": "a"},
+        "b",
+        None,
+    ]
+
+    completion = assemble({"content": parts})
+
+    assert (completion.content, completion.reasoning) == ("ab", "hm")
+
+
+def test_a_refusal_is_text() -> None:
+    assert assemble({"content": None, "refusal": "I can't do that."}).content == "I can't do that."
+
+
+def test_a_surrogate_pair_cut_in_two_is_one_letter_and_a_lone_half_is_replaced() -> None:
+    assembly = Assembly()
+
+    shown = [
+        assembly.add(chunk({"content": text})) for text in ("a\ud83d", "\ude00b", "c\ud800d", "\udc00", "\0", "e\ud83d")
+    ]
+    assembly.add(chunk({}, "stop"))
+
+    assert shown[:2] == ["a", "😀b"]
+    content = assembly.completion().content
+    assert content.startswith("a😀bc") and content.encode() and "\0" not in content
+    assert content.startswith("".join(shown))
+
+
+def test_strange_chunks_are_passed_over() -> None:
+    assembly = Assembly()
+    for strange in (
+        {},
+        {"choices": None},
+        {"choices": []},
+        {"choices": [None]},
+        {"choices": [{}]},
+        {"choices": [{"index": 0, "delta": None, "finish_reason": ""}]},
+        {"choices": [{"delta": {"content": 5}}]},
+        {"choices": "no"},
+        {"usage": None, "error": None},
+    ):
+        assert assembly.add(strange) == ""
+    assembly.add(chunk({"content": "ok"}, "stop"))
+
+    assert assembly.completion().content == "ok"
+
+
+def test_a_second_choice_is_not_mixed_in() -> None:
+    assembly = Assembly()
+    for index, text in ((0, "a"), (1, "B"), (0, "c")):
+        assembly.add({"choices": [{"index": index, "delta": {"content": text}, "finish_reason": None}]})
+    assembly.add(chunk({}, "stop"))
+
+    assert assembly.completion().content == "ac"
+
+
+@pytest.mark.parametrize("finish", [None, "", "null"])
+def test_without_a_finish_reason_it_was_cut(finish: str | None) -> None:
+    assembly = Assembly()
+    assembly.add(chunk({"content": "half an ans"}, finish))
+
+    with pytest.raises(ProviderFailed, match="cut in the middle") as caught:
+        assembly.completion()
+    assert caught.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [("MAX_TOKENS", "length"), ("end_turn", "stop"), ("tool_use", "tool_calls"), ("content_filter", "content_filter")],
+)
+def test_finish_reasons_of_other_providers_are_known(said: str, reason: str) -> None:
+    assert assemble({"content": "x"}, finish=said).finish_reason == reason
+
+
+@pytest.mark.parametrize(
+    ("deltas", "finish", "word"),
+    [
+        ([], "stop", "neither text nor a tool call"),
+        ([{"content": " \n"}], "stop", "neither"),
+        ([{"reasoning_content": "I think"}], "stop", "reasoning only"),
+        ([{"reasoning_content": "I think"}], "length", "length limit"),
+        ([{"tool_calls": [{}]}], "tool_calls", "neither"),
+        ([], "content_filter", "content filter"),
+    ],
+)
+def test_an_answer_without_text_and_calls_is_empty(deltas: list[dict[str, Any]], finish: str, word: str) -> None:
+    with pytest.raises(EmptyAnswer, match=word) as caught:
+        assemble(*deltas, finish=finish)
+    assert "empty" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "retryable"),
+    [
+        ({"message": "overloaded", "type": "server_error", "code": "overloaded"}, ProviderFailed, True),
+        ("Overloaded", ProviderFailed, True),
+        ({"code": 502, "message": "upstream"}, ProviderFailed, True),
+        ({"code": 401, "message": "no"}, KeyRefused, False),
+        ({"code": "invalid_api_key", "message": "no"}, KeyRefused, False),
+        ({"type": "invalid_request_error", "message": "bad"}, RequestRefused, False),
+        ({"code": "context_length_exceeded", "message": "x"}, ContextOverflow, False),
+        ({"type": "insufficient_quota", "message": "x"}, ProviderFailed, False),
+    ],
+)
+def test_an_error_in_the_stream_is_the_failure_it_is(error: object, kind: type[ModelFailure], retryable: bool) -> None:
+    with pytest.raises(kind) as caught:
+        Assembly().add({"error": error})
+    assert type(caught.value) is kind
+    assert caught.value.retryable is retryable
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"object": "error", "message": "bad luck", "code": 500},
+        {"choices": [{"delta": {}, "finish_reason": "error", "error": {"message": "bad luck", "code": 500}}]},
+        {"choices": [{"delta": {"content": ""}, "finish_reason": "error"}]},
+    ],
+)
+def test_errors_are_found_where_providers_put_them(event: dict[str, Any]) -> None:
+    with pytest.raises(ProviderFailed) as caught:
+        Assembly().add(event)
+    assert caught.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 2}, Usage(9, 2)),
+        ({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}}, Usage(9, 2, 4)),
+        ({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": None}, Usage(9, 2)),
+        (
+            {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 5}},
+            Usage(9, 0, 4, 5),
+        ),
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 6, "prompt_cache_miss_tokens": 3}, Usage(9, 0, 6)),
+        ({"prompt_tokens": 9, "cached_tokens": 7}, Usage(9, 0, 7)),
+        (
+            {"input_tokens": 1, "output_tokens": 2, "cache_read_input_tokens": 3, "cache_creation_input_tokens": 4},
+            Usage(8, 2, 3, 4),
+        ),
+        ({"prompt_tokens": "9", "completion_tokens": None, "cached_tokens": -1}, Usage()),
+    ],
+)
+def test_usage_is_read_under_every_name(usage: dict[str, Any], counted: Usage) -> None:
+    assert usage_of(usage) == counted
+
+
+def test_the_last_usage_counts() -> None:
+    assembly = Assembly()
+    assembly.add({**chunk({"content": "a"}), "usage": {"prompt_tokens": 1}})
+    assembly.add(chunk({}, "stop"))
+    assembly.add({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 1}})
+
+    assert assembly.completion().usage == Usage(5, 1)
