@@ -158,10 +158,10 @@ def test_a_failed_turn_keeps_the_session_valid(tmp_path: Path) -> None:
 
 
 def test_a_talk_over_its_budget_is_compacted_once_and_goes_on(tmp_path: Path) -> None:
-    script = [*[f"answer {n} " + "words " * 200 for n in range(6)], "SUMMARY: six answers", "still here"]
+    script = [*[f"answer {n} " + "words " * 400 for n in range(6)], "SUMMARY: six answers", "still here"]
     model = ScriptedModel(script, check=False)
     session = Session.create(tmp_path, cwd=tmp_path, model="scripted")
-    agent = Agent(model=model, cwd=tmp_path, session=session, context_budget=4_500, can_delegate=False)
+    agent = Agent(model=model, cwd=tmp_path, session=session, context_budget=5_100, can_delegate=False)
     prefix = agent.system_prompt
     notices: list[str] = []
 

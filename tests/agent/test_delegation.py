@@ -78,7 +78,7 @@ def test_no_planted_word_reaches_any_of_twenty_sub_agents(tmp_path: Path, monkey
         if asked < len(paths):
             return call("file_read", f"r{asked}", path=paths[asked])
         if asked == len(paths):
-            return call("file_search", "s", pattern="|".join(words))
+            return call("file_search", "s", pattern="canary is|is called|a secret of")
         if asked == len(paths) + 1:
             return call("file_write", "w", path="inside/memory/MEMORY.md", content="overwritten")
         return "nothing found"
@@ -99,10 +99,8 @@ def test_no_planted_word_reaches_any_of_twenty_sub_agents(tmp_path: Path, monkey
     asyncio.run(agent.run("delegate"))
     requests = family.of_children()
     assert len(requests) == 20 * (len(paths) + 3)
-    # The search for the words names them itself, so that call's arguments are left out
     for request in requests:
-        kept = [m for m in request.messages if not any(c["id"] == "s" for c in m.get("tool_calls") or ())]
-        text = json.dumps([kept, request.tools])
+        text = json.dumps([request.messages, request.tools])
         assert not [word for word in words if word in text]
         assert "memory" not in {tool["function"]["name"] for tool in request.tools}
     assert in_memory in (memory_dir / "MEMORY.md").read_text()
@@ -150,7 +148,7 @@ def test_a_sub_agent_cannot_delegate(tmp_path: Path) -> None:
     seen: list[Any] = []
 
     def child(messages: Any) -> Any:
-        seen.append(messages)
+        seen.append(list(messages))
         return call("task", "k", prompt="job deeper") if len(seen) == 1 else "did it myself"
 
     family = Family([tasks("job one"), "ok"], child)
