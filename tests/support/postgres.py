@@ -92,7 +92,7 @@ class PostgresServer:
             self._run("pg_ctl", "-w", "-t", "60", "-m", "fast", "stop")
 
     def kill(self) -> None:
-        """Kill every process of the server at once, as a power cut does to it."""
+        """Kill every process of the server at once."""
         import psutil  # see `stop`
 
         postmaster = psutil.Process(self._pid())
