@@ -96,13 +96,15 @@ class ScriptedModel:
         tools_text = json.dumps(list(tools), ensure_ascii=False)
         users = (text for message, text in zip(messages, texts, strict=True) if message.get("role") == "user")
         conversations = self._conversations.setdefault(next(users, ""), [])
+        begins = all(message.get("role") != "assistant" for message in messages)
         extended = [known for known in conversations if texts[: len(known[0])] == known[0]]
         if extended:
             before = max(extended, key=lambda known: len(known[0]))
             if before[1] != tools_text:
                 raise AssertionError(f"{self._request} changes the tools:\n{_difference(before[1], tools_text)}")
-            conversations.remove(before)
-        elif conversations and any(message.get("role") == "assistant" for message in messages):
+            if not begins or before[0] != texts:  # the same beginning again may be a second conversation
+                conversations.remove(before)
+        elif not begins and conversations:
             known = max((known for known, _ in conversations), key=lambda known: _common(known, texts))
             at = _common(known, texts)
             after = texts[at] if at < len(texts) else "(nothing)"
