@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, get_args
@@ -53,6 +53,10 @@ class Change:
     call_id: str = ""
 
 
+NAMES = [field.name for field in fields(Change)]
+ENCODER = json.JSONEncoder(ensure_ascii=False)
+
+
 class Journal:
     """The file `journal.jsonl` of a memory folder.
 
@@ -76,8 +80,13 @@ class Journal:
     ) -> Change:
         """Record a change. Call it under the lock of the store; raises `OSError`, and leaves no half line then."""
         at = self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        change = Change(os.urandom(6).hex(), at, action, target, before, after, place, **asdict(origin or Origin()))
-        line = json.dumps(asdict(change), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        who = origin or Origin()
+        change = Change(
+            os.urandom(6).hex(), at, action, target, before, after, place,
+            who.author, who.agent, who.session, who.turn, who.call_id,
+        )  # fmt: skip
+        values = {name: getattr(change, name) for name in NAMES}
+        line = ENCODER.encode(values).encode("utf-8", "replace") + b"\n"
         descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
         try:
             end = os.lseek(descriptor, 0, os.SEEK_END)
@@ -102,7 +111,6 @@ class Journal:
 
 OPTIONAL_TEXTS = ("before", "after")
 NUMBERS = ("place", "turn")
-NAMES = [field.name for field in fields(Change)]
 
 
 def _change(line: bytes) -> Change | None:

@@ -71,7 +71,9 @@ class MemoryStore:
         self._damaged: set[str] = set()
         # Targets whose file the last load could not read
         self._origin = origin or Origin
-        self._lock_timeout_s = lock_timeout_s
+        self._on_disk = {
+            target: EntryFile(self.mem_dir / name, lock_timeout_s=lock_timeout_s) for target, name in self.files.items()
+        }
 
     def load_from_disk(self) -> None:
         """Read both files and freeze the snapshot. Never raises: what is wrong with a file is in `notices`."""
@@ -79,7 +81,7 @@ class MemoryStore:
         self._damaged.clear()
         for target in self.files:
             try:
-                entries = parse_entries(self._file(target).read())
+                entries = parse_entries(self._on_disk[target].read())
             except StoreDamaged as error:
                 entries = []
                 self._damaged.add(target)
@@ -101,7 +103,7 @@ class MemoryStore:
 
     def reread(self, target: Target) -> list[str]:
         """Return the entries on disk. Raises `StoreDamaged`."""
-        return parse_entries(self._file(checked_target(target)).read())
+        return parse_entries(self._on_disk[checked_target(target)].read())
 
     def find(self, target: Target, old_text: str) -> str:
         """Return the entry on disk that `old_text` means. Raises as `remove` does."""
@@ -188,7 +190,7 @@ class MemoryStore:
 
     def _change(self, target: Target, action: Action, edit: Callable[[list[str]], Edit | None]) -> Edit | None:
         """Read the file again under the lock, change it, and write it and the journal. None: nothing was to do."""
-        file = self._file(checked_target(target))
+        file = self._on_disk[checked_target(target)]
         if not self.mem_dir.is_dir():
             self._budgeted(target, [], edit([]))  # a refusal makes no folder
             file.make_folder()
@@ -209,7 +211,7 @@ class MemoryStore:
 
     def _atomic_save(self, target: str) -> None:
         """Write the live entries of one file, so that it is the old or the new one whatever happens."""
-        self._file(target).write(join_entries(self._entries[target]))
+        self._on_disk[target].write(join_entries(self._entries[target]))
 
     def _record(self, target: str, action: Action, done: Edit) -> None:
         try:
@@ -252,9 +254,6 @@ class MemoryStore:
     def _notify(self, notice: str) -> None:
         log.warning("%s", notice)
         self.notices.append(notice)
-
-    def _file(self, target: str) -> EntryFile:
-        return EntryFile(self.mem_dir / self.files[target], lock_timeout_s=self._lock_timeout_s)
 
     def _fill(self, target: str) -> str:
         return f"{target} ({len(join_entries(self._entries[target]))}/{self.limits[target]} chars used)"
