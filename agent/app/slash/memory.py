@@ -1,9 +1,10 @@
-"""Commands about memory. What they write is on disk at once and in the prompt of the next talk."""
+"""Commands about memory. What they write is on disk at once, and in the prompt from the next talk on."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agent.app.bar import bar
 from agent.app.plain import one_line, shorten
@@ -12,6 +13,7 @@ from agent.app.style import DIM, NOTE
 if TYPE_CHECKING:
     from agent.app.chat import Chat
     from memory import MemoryStore
+    from tools import ToolResult
 
 __all__ = ["forget", "recall", "remember", "show", "targets", "words"]
 
@@ -19,7 +21,7 @@ Target = Literal["memory", "user"]
 TARGETS: tuple[Target, Target] = ("memory", "user")
 OFF = "Memory is off here. `my-agent init` makes a folder for it; --memory-dir DIR names one"
 USER_FLAGS = ("--user", "-u")
-FOUND_CHARS = 4_000
+SEARCH, FORGET = "memory_search", "memory_forget"  # tools of the archive
 
 
 def words(chat: Chat) -> Iterator[tuple[str, str]]:
@@ -32,20 +34,19 @@ def targets(chat: Chat) -> Iterator[tuple[str, str]]:
 
 async def show(chat: Chat, rest: str) -> None:
     store = chat.agent.memory_store
+    verb, _, query = rest.partition(" ")
     if store is None:
         chat.say(OFF, NOTE)
-        return
-    verb, _, query = rest.partition(" ")
-    if verb == "search" and query.strip():
-        await _search(chat, store, query.strip())
-    elif rest:
-        chat.say("Usage: /memory, or /memory search WORDS", NOTE)
-    else:
+    elif not rest:
         chat.show("\n".join(_overview(chat, store)))
+    elif verb == "search" and query.strip():
+        await _search(chat, store, query.strip())
+    else:
+        chat.say("Usage: /memory, or /memory search WORDS", NOTE)
 
 
 async def remember(chat: Chat, rest: str) -> None:
-    store = chat.agent.memory_store
+    store = _own_store(chat)
     flag, _, text = rest.partition(" ")
     target: Target = "user" if flag in USER_FLAGS else "memory"
     text = text.strip() if flag in USER_FLAGS else rest
@@ -54,78 +55,105 @@ async def remember(chat: Chat, rest: str) -> None:
     elif not text:
         chat.say("Usage: /remember [--user] TEXT", NOTE)
     else:
-        done = store.add(target, text)
-        chat.show(f"{done} It is in the prompt from the next talk on; /new begins one")
+        chat.show(store.add(target, text))
+        chat.say("It is in the prompt from the next talk on; /new begins one", DIM)
 
 
 async def forget(chat: Chat, rest: str) -> None:
-    from memory import EntryNotFound
-
-    store = chat.agent.memory_store
-    if store is None:
-        chat.say(OFF, NOTE)
-        return
+    store = _own_store(chat)
     if not rest:
         chat.say("Usage: /forget TEXT, where TEXT is part of one entry", NOTE)
         return
-    there = [target for target in TARGETS if any(rest in entry for entry in store.entries(target))]
-    if len(there) > 1:
-        chat.say(f"Both files hold {rest!r}; give more of the entry", NOTE)
-        return
-    try:
-        chat.show(store.remove(there[0] if there else "memory", rest))
-    except EntryNotFound:
-        if there:
-            raise
-        chat.show(store.remove("user", rest))
+    there = [t for t in TARGETS if store is not None and any(rest in entry for entry in store.reread(t))]
+    if store is not None and len(there) == 2:
+        chat.say(f"Both MEMORY.md and USER.md hold {rest!r}; give more of the entry", NOTE)
+    elif store is not None and there:
+        chat.show(store.remove(there[0], rest))
+    elif chat.agent.registry.get(FORGET) is not None:
+        result = await _call(chat, FORGET, key=rest)
+        chat.show(f"Removed from the archive: {rest}" if result.ok else str(result.error))
+    elif store is None:
+        chat.say(OFF, NOTE)
+    else:
+        chat.say(f"No entry of MEMORY.md or USER.md holds {rest!r}; /memory shows them all", NOTE)
 
 
 async def recall(chat: Chat, rest: str) -> None:
-    if not chat.agent.memory.tools():
-        chat.say("There is no archive here: [memory] backend in the configuration switches it on", NOTE)
-        return
+    agent, manager = chat.agent, chat.agent.memory.manager
     if not rest:
         chat.say("Usage: /recall WORDS", NOTE)
-        return
-    found = await chat.interrupts.run(chat.agent.memory.prefetch(rest))
-    for notice in chat.agent.memory.take_notices():
-        chat.say(notice, NOTE)
-    chat.show(found or "Nothing was found")
+    elif agent.registry.get(SEARCH) is not None:
+        chat.show("\n".join(await _archive_hits(chat, rest)) or f"The archive holds nothing for {rest!r}")
+    elif manager.provider is not None:
+        found = await chat.interrupts.run(manager.prefetch(rest))
+        for notice in manager.take_notices():
+            chat.say(notice, NOTE)
+        chat.show(found or "Nothing was found")
+    else:
+        chat.say("There is no archive here: [memory] backend in the configuration switches it on", NOTE)
+
+
+def _own_store(chat: Chat) -> MemoryStore | None:
+    """The memory of the agent, with the person as the author of what is written."""
+    from memory import MemoryStore, Origin
+
+    agent = chat.agent
+    store = agent.memory_store
+    if store is None:
+        return None
+    session = agent.session.id if agent.session is not None else ""
+    author = Origin(author="user", agent=agent.name, session=session, turn=agent.turn)
+    return MemoryStore(store.mem_dir, store.limits["memory"], store.limits["user"], origin=lambda: author)
 
 
 def _overview(chat: Chat, store: MemoryStore) -> Iterator[str]:
     yield f"Folder: {store.mem_dir}"
-    names = {"memory": "MEMORY.md", "user": "USER.md"}
-    waiting = 0
+    room = max(20, chat.screen.columns - 4)
     for target in TARGETS:
-        entries, limit = store.entries(target), store.limits[target]
-        used = store.used(target)
+        entries, frozen, limit = store.reread(target), store.snapshot(target), store.limits[target]
+        used = len("\n§\n".join(entries))
         yield ""
-        yield f"{names[target]:<10} {bar(used, limit)} {used:,}/{limit:,} characters ({100 * used // limit} %)"
-        in_prompt = set(store.snapshot(target))
+        yield f"{store.files[target]:<10} {bar(used, limit)} {used:,}/{limit:,} characters ({100 * used // limit} %)"
         for entry in entries:
-            waiting += entry not in in_prompt
-            mark = "●" if entry in in_prompt else "○"
-            yield f"  {mark} {shorten(one_line(entry), chat.screen.columns - 4)}"
-        gone = [entry for entry in in_prompt if entry not in entries]
-        yield from (f"  ✗ {shorten(one_line(entry), chat.screen.columns - 4)}" for entry in gone)
-        if not entries and not gone:
+            yield f"  {'●' if entry in frozen else '○'} {shorten(one_line(entry), room)}"
+        yield from (f"  ✗ {shorten(one_line(entry), room)}" for entry in frozen if entry not in entries)
+        if not entries and not frozen:
             yield "  (empty)"
     yield ""
-    yield "● in this prompt   ○ in the prompt of the next talk (/new)   ✗ removed, still in this prompt"
+    yield "● in this prompt   ○ from the next talk on (/new)   ✗ removed, still in this prompt"
 
 
 async def _search(chat: Chat, store: MemoryStore, query: str) -> None:
     wanted = query.casefold().split()
     hits = [
-        f"{target}: {one_line(entry)}"
+        f"{store.files[target]}: {one_line(entry)}"
         for target in TARGETS
-        for entry in store.entries(target)
+        for entry in store.reread(target)
         if all(word in entry.casefold() for word in wanted)
     ]
-    chat.show("\n".join(hits) or f"No entry of MEMORY.md or USER.md holds {query!r}")
-    if chat.agent.memory.tools():
-        found = await chat.interrupts.run(chat.agent.memory.prefetch(query))
-        if found:
-            chat.say("In the archive:", DIM)
-            chat.show(found[:FOUND_CHARS])
+    if chat.agent.registry.get(SEARCH) is not None:
+        hits += await _archive_hits(chat, query)
+    chat.show("\n".join(hits) or f"No entry holds {query!r}")
+
+
+async def _archive_hits(chat: Chat, query: str) -> list[str]:
+    result = await _call(chat, SEARCH, query=query)
+    if not result.ok or not isinstance(result.data, dict):
+        chat.say(f"The archive: {result.error}", NOTE)
+        return []
+    if warning := result.data.get("warning"):
+        chat.say(str(warning), NOTE)
+    return [_hit(entry) for entry in result.data.get("entries", [])]
+
+
+def _hit(entry: dict[str, Any]) -> str:
+    score = entry.get("score")
+    points = f"{score:.2f} " if isinstance(score, float) else ""
+    return f"{points}{entry.get('key')} ({entry.get('category')}): {one_line(str(entry.get('content')))}"
+
+
+async def _call(chat: Chat, name: str, **arguments: str) -> ToolResult:
+    """Use a tool of the archive for the person. The policy is about what the model does, so it is not asked."""
+    tool = chat.agent.registry.get(name)
+    assert tool is not None  # noqa: S101 - the callers looked
+    return await chat.interrupts.run(tool.execute(json.dumps(arguments, ensure_ascii=False)))
