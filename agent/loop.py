@@ -23,8 +23,8 @@ CUT_OFF = (
     "The answer was cut off at the length limit (finish_reason=length), so this call was truncated and not run. "
     "Send it again in smaller parts."
 )
-INTERRUPTED = "Interrupted by the user before it finished; it may have taken effect in part."
-NOT_STARTED = "Interrupted by the user before it started."
+INTERRUPTED = "The call was interrupted by the user before it finished; it may have taken effect in part."
+NOT_STARTED = "The call was interrupted by the user before it started."
 LAST_WORD = "\n\n[Step limit reached: no more tool calls in this turn. Answer with what you have.]"
 REPEATED = "\n\n[This very call has failed {count} times. Repeating it will not help: change it, or answer the user.]"
 TOLD_AT, STOPPED_AT = 3, 5  # identical failing calls
