@@ -125,10 +125,10 @@ def parameters_of(func: Callable[..., Any], name: str) -> tuple[list[inspect.Par
     named: Any = func.func if isinstance(func, functools.partial) else func
     target = inspect.unwrap(named if inspect.isroutine(named) else named.__call__)
     # Annotations are text where `from __future__ import annotations` is in force; those of a function inside another
-    # may name what it closes over.
+    # may name what it closes over, or what is local where the tool is built.
     closed_over = inspect.getclosurevars(target).nonlocals if inspect.isfunction(target) else {}
     try:
-        hints = get_type_hints(target, localns=dict(closed_over), include_extras=True)
+        hints = get_type_hints(target, localns={**locals_round(target), **closed_over}, include_extras=True)
     except NameError as error:
         raise ValueError(f"tool {name!r}: {error}; use types that are defined at the top of its module") from error
     kept, ignores = [], False
@@ -142,6 +142,14 @@ def parameters_of(func: Callable[..., Any], name: str) -> tuple[list[inspect.Par
         else:
             kept.append(parameter.replace(annotation=hints.get(parameter.name, parameter.annotation)))
     return kept, ignores
+
+
+def locals_round(func: Any) -> dict[str, Any]:
+    """Return the local names of the running function that builds a tool of `func`, if both are of one module."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals is not getattr(func, "__globals__", None):
+        frame = frame.f_back
+    return {} if frame is None else dict(frame.f_locals)
 
 
 def read_object(text: str) -> dict[str, Any]:
@@ -199,9 +207,7 @@ def path_in(values: Mapping[str, Any], location: tuple[int | str, ...]) -> str:
 def expectation(kind: str, message: str, context: Mapping[str, Any]) -> str:
     if kind in BOUNDS:
         return BOUNDS[kind].format_map({key: plain_number(value) for key, value in context.items()})
-    if (word := kind.split("_")[0]) in WHAT and kind.endswith(
-        ("_type", "_parsing", "_from_float", "_required", "_size")
-    ):
+    if (word := kind.split("_")[0]) in WHAT and kind.endswith(KINDS):
         return WHAT[word]
     opening = "Input should be "
     return message.removeprefix(opening) if message.startswith(opening) else f"valid ({message})"

@@ -6,7 +6,7 @@ from collections import deque
 from pathlib import Path
 from typing import BinaryIO
 
-from tools.bound import LIMIT_CHARS, bound, excerpt, open_spill
+from tools.bound import LIMIT_CHARS, excerpt, open_spill
 
 __all__ = ["Output"]
 
@@ -44,19 +44,17 @@ class Output:
 
     def text(self) -> str:
         """Return what was printed, cut down if it is long. Closes the file: nothing may be fed after it."""
-        tail = b"".join(self._tail)
-        if self._total == len(self._head) + len(tail):
-            whole = (bytes(self._head) + tail).decode("utf-8", "replace")
-            if len(whole) > LIMIT_CHARS:
-                self._open_spill()
+        head, tail = bytes(self._head), b"".join(self._tail)
+        if self._total > len(head) + len(tail):
             self._close()
-            return bound(whole) if not self._saved else self._excerpt(whole, whole, len(whole), "characters")
+            first, last = head.decode("utf-8", "replace"), tail.decode("utf-8", "replace")
+            return excerpt(first, last, self._total, LIMIT_CHARS, "bytes", self._saved)
+        whole = (head + tail).decode("utf-8", "replace")
+        if len(whole) <= LIMIT_CHARS:
+            return whole
+        self._open_spill()
         self._close()
-        head = self._head.decode("utf-8", "replace")
-        return self._excerpt(head, tail.decode("utf-8", "replace"), self._total, "bytes")
-
-    def _excerpt(self, head: str, tail: str, total: int, unit: str) -> str:
-        return head if total <= LIMIT_CHARS else excerpt(head, tail, total, LIMIT_CHARS, unit, self._saved)
+        return excerpt(whole, whole, len(whole), LIMIT_CHARS, "characters", self._saved)
 
     def _open_spill(self) -> None:
         if self._path is None or self._file is not None or self._saved:

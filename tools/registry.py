@@ -78,10 +78,16 @@ class ToolRegistry:
         ]
 
     def verdict(self, call: ToolCall) -> Verdict:
-        """Return what the policy says about this call."""
+        """Return what the policy says about this call; a call whose rule cannot be found out is denied."""
         tool = self._tools.get(call.name)
         own = self.policy.verdict(call.name)
-        return own if tool is None else stricter(own, self.policy.verdict(tool.rule_for(call.arguments)))
+        if tool is None:
+            return own
+        try:
+            return stricter(own, self.policy.verdict(tool.rule_for(call.arguments)))
+        except Exception:
+            log.warning("the rule of %s failed; the call is denied", call.name, exc_info=True)
+            return "deny"
 
     async def dispatch(self, call: ToolCall) -> ToolResult:
         """Run one call, if it may run. Never raises; only a cancel passes."""
@@ -92,8 +98,11 @@ class ToolRegistry:
         verdict = self.verdict(call)
         if verdict == "deny":
             return ToolResult(False, error=f"Tool {call.name!r} is not allowed: the policy denies it")
-        if verdict == "supervised" and not await self.approve(call, await tool.preview_of(call.arguments)):
-            return ToolResult(False, error=f"Tool {call.name!r} was denied: approval was not given")
+        if verdict == "supervised":
+            if (misfit := tool.misfit(call.arguments)) is not None:
+                return misfit  # nobody need be asked about a call that cannot run
+            if not await self.approve(call, await tool.preview_of(call.arguments)):
+                return ToolResult(False, error=f"Tool {call.name!r} was denied: approval was not given")
         return await tool.execute(call.arguments)
 
     async def dispatch_batch(

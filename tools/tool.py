@@ -120,9 +120,9 @@ class Tool:
         Never raises: what goes wrong is the result's `error`. Only a cancel passes.
         """
         try:
-            values = self._arguments.check(self._arguments.parse(arguments))
-        except ValueError as error:
-            return ToolResult(False, error=sendable(str(error)))
+            values = self._values(arguments)
+        except Exception as error:
+            return self._failure(error)
         try:
             async with asyncio.timeout(self.timeout_s) as limit:
                 return as_result(await self._call(values))
@@ -139,13 +139,21 @@ class Tool:
             return self._failure(error)
 
     def rule_for(self, arguments: str) -> str:
-        """Return the name of the tool whose policy governs this call: its own, unless `rule` says another."""
-        if self._rule is None:
+        """Return the name of the tool whose policy governs this call: its own, unless `rule` says another.
+
+        Raises what `rule` raises for arguments that fit; those that do not will not run anyway.
+        """
+        if self._rule is None or self.misfit(arguments) is not None:
             return self.name
+        return self._rule(self._values(arguments))
+
+    def misfit(self, arguments: str) -> ToolResult | None:
+        """Return what `execute` would answer to arguments that do not fit, None when they do."""
         try:
-            return self._rule(self._arguments.parse(arguments))
-        except ValueError:
-            return self.name  # arguments that cannot be read will not run
+            self._values(arguments)
+        except Exception as error:
+            return self._failure(error)
+        return None
 
     async def preview_of(self, arguments: str) -> str:
         """Return what the call would change or lose, for the person who is asked; "" when there is nothing to show."""
@@ -153,8 +161,7 @@ class Tool:
             return ""
         try:
             async with asyncio.timeout(PREVIEW_TIMEOUT_S):
-                values = self._arguments.check(self._arguments.parse(arguments))
-                shown = await in_thread(self._preview, values)
+                shown = await in_thread(self._preview, self._values(arguments))
                 return sendable(shown if isinstance(shown, str) else await shown)
         except (ValueError, OSError) as error:
             return sendable(f"(no preview: {sentence(error)})")
@@ -165,6 +172,9 @@ class Tool:
     def barred(self, folders: Sequence[Path]) -> Tool:
         """Return the same tool with `folders` forbidden too; a tool that touches no files is returned as it is."""
         return self._bar(folders) if self._bar and folders else self
+
+    def _values(self, arguments: str) -> dict[str, Any]:
+        return self._arguments.check(self._arguments.parse(arguments))
 
     async def _call(self, values: dict[str, Any]) -> Any:
         if inspect.iscoroutinefunction(self.func):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -87,6 +88,21 @@ def test_the_stricter_of_the_two_rules_governs_a_call() -> None:
     assert not dispatched(registry, ToolCall("1", "act", '{"action": "remove"}')).ok
     own = ToolRegistry([tool], policy=ToolPolicy({"act": "deny", "forget": "allow"}))
     assert not dispatched(own, ToolCall("1", "act", '{"action": "remove"}')).ok
+
+
+def test_a_call_whose_rule_fails_is_denied() -> None:
+    def failing(arguments: Mapping[str, Any]) -> str:
+        raise LookupError("no rule")
+
+    assert "not allowed" in dispatched(ToolRegistry([make_act(rule=failing)])).serialize()
+
+
+def test_nobody_is_asked_about_a_call_that_cannot_run() -> None:
+    person = Person(True)
+    registry = ToolRegistry([make_act()], policy=ToolPolicy({"act": "supervised"}), approve=person)
+
+    assert "'action' is missing" in dispatched(registry, ToolCall("1", "act", "{}")).serialize()
+    assert person.asked == []
 
 
 def test_questions_are_asked_one_after_the_other_also_across_registries() -> None:

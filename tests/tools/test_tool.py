@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 from tool_calls import call_tool
 
 from tools import Tool, ToolResult, tool
@@ -155,6 +155,20 @@ def test_no_text_makes_a_call_raise_or_its_answer_unsendable(text: str) -> None:
     answer = sent(plan, text).serialize()
     answer.encode()
     assert "\0" not in answer
+
+
+def test_a_validator_may_fail_in_any_way() -> None:
+    def broken(value: str) -> str:
+        raise TypeError("validator is broken")
+
+    def picky(value: str) -> str:
+        raise ValueError("only Tuesdays")
+
+    def act(a: Annotated[str, AfterValidator(picky)] = "x", b: Annotated[str, AfterValidator(broken)] = "x") -> str:
+        return a + b
+
+    assert call_tool(Tool(act), a="y").error == "argument 'a': only Tuesdays"
+    assert call_tool(Tool(act), b="y").error == "TypeError: validator is broken"
 
 
 def test_unknown_arguments_are_dropped_where_the_function_says_so() -> None:
@@ -346,6 +360,20 @@ def test_a_preview_is_plain_or_awaited_and_its_failure_is_words() -> None:
 def test_a_function_that_cannot_be_a_tool_is_refused_when_built(func: Any, name: str | None, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Tool(func, name=name)
+
+
+def test_annotations_may_name_what_is_local_where_the_tool_is_built() -> None:
+    class Point(BaseModel):
+        x: int
+
+    usual = 5
+
+    @tool
+    def move(to: Point, by: Annotated[int, Field(le=usual)] = usual) -> int:
+        return to.x + by
+
+    assert call_tool(move, to={"x": 1}).data == 6
+    assert call_tool(move, to={"x": 1}, by=6).error == "argument 'by' must be at most 5, not 6"
 
 
 def test_importing_the_package_loads_no_pydantic() -> None:

@@ -10,8 +10,9 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.files.jail import Jail, PathRefused, Place
+from tools.files.jail import Jail, Place
 from tools.files.read import size_in_words
+from tools.files.refusals import PathRefused
 
 __all__ = ["MOST_BYTES", "Record", "change_file", "read_whole"]
 
@@ -29,21 +30,22 @@ def change_file(
     """Put `make(bytes before)` in the place of a file and tell `record`.
 
     Equal bytes are not written and not told. Whoever reads sees the old bytes or the new ones; an error leaves the old.
-    Raises OSError with the path as the model knows it, `PathRefused`, or what `make` raises.
+    Raises OSError with the path as the model knows it, `PathRefused`, or what `make` or `record` raises.
     """
     if place.real == place.base:
         raise PathRefused(f"{place.shown!r} is a folder")
-    try:
-        with _one_at_a_time, jail.folder(place, parent=True, make=new_folders) as folder:
-            before, status = _read(jail, place, folder)
-            after = make(before)
-            if after == before:
-                return
-            _put(folder, place.real.name, after, before, status)
-            if record is not None:
-                record(place.real, before, after)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, place.shown) from None
+    with _one_at_a_time:
+        try:
+            with jail.folder(place, parent=True, make=new_folders) as folder:
+                before, status = _read(jail, place, folder)
+                after = make(before)
+                if after == before:
+                    return
+                _put(folder, place.real.name, after, before, status)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, place.shown) from None
+        if record is not None:
+            record(place.real, before, after)
 
 
 def read_whole(jail: Jail, place: Place) -> bytes | None:

@@ -9,16 +9,13 @@ from pydantic import Field
 
 from tools.files.change import Record, change_file, read_whole
 from tools.files.difference import difference
-from tools.files.jail import Jail, PathRefused, Place
+from tools.files.jail import Jail, Place
 from tools.files.nearest import nearest
+from tools.files.refusals import EditRefused, PathRefused
 from tools.files.splice import MOST_MATCHES, is_literal, matches, splice
 from tools.files.text import TextForm, text_form
 
 __all__ = ["make_edit", "preview_edit"]
-
-
-class EditRefused(ValueError):
-    """The edit is not clear or not possible, and nothing was changed."""
 
 
 def make_edit(jail: Jail, record: Record | None) -> Callable[..., str]:

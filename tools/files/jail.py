@@ -3,8 +3,6 @@
 A path is resolved first (links, `..`, `~`), also where its end does not exist yet, and must lie below the root or, for
 reading, below a readable folder. Then it is walked from there name by name without following any link, so that a
 link put in place after the check leads nowhere. Protected folders are known by name and by inode.
-
-`PathRefused(ValueError)` is the only error of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Bars", "Jail", "PathRefused", "Place", "short"]
+from tools.files.refusals import PathRefused
+
+__all__ = ["Bars", "Jail", "Place", "short"]
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a FIFO must not block the opening
@@ -25,10 +25,6 @@ SHOWN_CHARS = 200
 MOST_BARRED_FILES = 10_000  # looked at for a hard link
 
 SYSTEM = Path("/proc")  # the environment of every process is a file there, keys included
-
-
-class PathRefused(ValueError):
-    """The path is outside, protected or impossible; the text says which and never what is there."""
 
 
 @dataclass(frozen=True, slots=True)

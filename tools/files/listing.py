@@ -9,8 +9,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tools.files.jail import Jail, PathRefused, Place
+from tools.files.jail import Jail, Place
 from tools.files.read import size_in_words
+from tools.files.refusals import PathRefused
 from tools.files.walk import SKIPPED, Entry, walk
 
 __all__ = ["make_list"]

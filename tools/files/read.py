@@ -10,7 +10,8 @@ from typing import Annotated, BinaryIO
 
 from pydantic import Field
 
-from tools.files.jail import Jail, PathRefused, Place
+from tools.files.jail import Jail, Place
+from tools.files.refusals import PathRefused
 from tools.files.text import SAMPLE_BYTES, TextForm, text_form
 
 __all__ = ["make_read", "open_or_say", "size_in_words"]
@@ -84,8 +85,8 @@ def read_window(file: BinaryIO, shown: str, offset: int, limit: int) -> str:
         raise PathRefused(f"{shown!r} is a binary file ({size_in_words(size)}); file_read shows text only")
     source, codec = _as_lines(file, form, shown, size)
     skipped = _skip(source, offset - 1)
-    window = _take(source, codec, offset, limit)
-    if skipped < offset - 1 or (offset > 1 and not window.lines):
+    window = _take(source, codec, offset, limit) if skipped == offset - 1 else Window()
+    if offset > 1 and not window.lines:
         raise PathRefused(f"offset {offset} is past the end: {shown!r} has {skipped} lines")
     text = "".join(window.lines) or "(the file is empty)"
     notes = _notes(window, form, "\N{REPLACEMENT CHARACTER}" in text)
@@ -114,17 +115,15 @@ def _as_lines(file: BinaryIO, form: TextForm, shown: str, size: int) -> tuple[Bi
 
 def _skip(source: BinaryIO, lines: int) -> int:
     """Go to the line behind so many lines; return how many there were."""
-    skipped = 0
+    skipped, last = 0, b"\n"
     while skipped < lines:
         start = source.tell()
         block = source.read(BLOCK_BYTES)
-        found = block.count(b"\n")
         if not block:
-            break
+            return skipped + (last != b"\n")  # the last line may have no end
+        found, last = block.count(b"\n"), block[-1:]
         if skipped + found < lines:
             skipped += found
-            if len(block) < BLOCK_BYTES and not block.endswith(b"\n"):
-                return skipped + 1  # the last line has no end
             continue
         at = -1
         while skipped < lines:

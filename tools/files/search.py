@@ -10,9 +10,10 @@ from typing import Annotated
 from pydantic import Field
 
 from tools.files.globs import Glob
-from tools.files.jail import Jail, PathRefused, Place
+from tools.files.jail import Jail, Place
 from tools.files.matcher import DEADLINE_S, Matcher, MatcherStopped
 from tools.files.read import open_or_say
+from tools.files.refusals import PathRefused
 from tools.files.text import SAMPLE_BYTES, text_form
 from tools.files.walk import SKIPPED, walk
 from tools.thread import in_thread

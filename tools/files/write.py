@@ -11,6 +11,7 @@ from tools.files.change import Record, change_file, read_whole
 from tools.files.difference import difference
 from tools.files.jail import Jail, short
 from tools.files.read import size_in_words
+from tools.files.refusals import PathRefused
 
 __all__ = ["make_write", "preview_write"]
 
@@ -25,7 +26,7 @@ def make_write(jail: Jail, record: Record | None) -> Callable[..., str]:
         To change a part of a file use file_edit.
         """
         if path.endswith("/"):
-            raise ValueError(f"path {short(path)} ends with a slash, as a folder does; name a file in it")
+            raise PathRefused(f"path {short(path)} ends with a slash, as a folder does; name a file in it")
         place, after = jail.find(path, writing=True), content.encode()
         was: list[bytes | None] = []
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tool_calls import Workspace
 
-from tools.files.jail import Jail, PathRefused
+from tools.files.jail import Jail
+from tools.files.refusals import PathRefused
 
 SECRET = "hush"
 
