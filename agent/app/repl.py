@@ -3,7 +3,7 @@
 A message is a turn. A line that begins with `/` is a command of the chat and never reaches the model. In a terminal
 `!command` runs a command for the person, and `!!command` hands its output to the model with the next message.
 In a terminal the exit code is 0 whatever went wrong in between, for the person saw it; on a pipe it is the code of the
-last turn that failed.
+last turn or command that failed.
 """
 
 from __future__ import annotations

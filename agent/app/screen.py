@@ -16,6 +16,7 @@ __all__ = ["Screen"]
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 TICK_S = 0.1
+PIPE_COLUMNS = 1_000
 CLEAR_LINE = "\r\x1b[K"
 
 
@@ -42,6 +43,9 @@ class Screen:
 
     @property
     def columns(self) -> int:
+        """The width of the terminal; on a pipe as wide as any line."""
+        if not self.terminal:
+            return PIPE_COLUMNS
         try:
             return os.get_terminal_size(self._out.fileno()).columns or 80
         except (OSError, ValueError):

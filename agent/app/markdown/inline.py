@@ -28,6 +28,8 @@ def split_spans(text: str, *, final: bool, before: str = "") -> tuple[list[Span]
     `final`: nothing more will come, so nothing is held back. `before`: the character that stands before `text`.
     """
     spans: list[Span] = []
+    barren: dict[str, int] = {}
+    # How far there is no closing mark of a kind, so that nothing is searched twice
     place = start = 0
     while (found := _OPENER.search(text, place)) is not None:
         place = found.end()
@@ -41,12 +43,13 @@ def split_spans(text: str, *, final: bool, before: str = "") -> tuple[list[Span]
         previous = text[found.start() - 1] if found.start() else before
         if not _may_open(run, previous, text[place : place + 1]):
             continue
-        end = _closing(run).search(text, place, place + SPAN_CHARS)
+        end = _closing(run).search(text, max(place, barren.get(run, 0)), place + SPAN_CHARS)
         grows = end is not None and end.end() == len(text) and not final
         if end is None or grows:
             if not final and len(text) - found.start() <= HELD_CHARS:
                 return _with_plain(spans, text[start : found.start()]), text[found.start() :]
             if end is None:
+                barren[run] = min(place + SPAN_CHARS - len(run), len(text))
                 continue
         spans.append((text[start : found.start()], ""))
         spans += _inside(run, text[place : end.start()])
