@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from memory.archive.access import View
-from memory.archive.backend import Matrix, Stored, Vocable
+from memory.archive.backend import Block, Matrix, Stored, Vocable
 from memory.archive.embedder import EmbeddingUnavailable
 from memory.archive.postgres_link import PassedOn, PostgresLink
 from memory.archive.postgres_near import NearIndex
-from memory.archive.sql_reader import LAST, stored
+from memory.archive.sql_reader import LAST, batches, stored
 from memory.archive.sql_tables import COLUMNS
 from memory.archive.sql_writer import SqlWriter
 
@@ -56,6 +56,19 @@ class PostgresWriter(SqlWriter):
             "ORDER BY length(term), term LIMIT ?) AS near WHERE partitions.entries > 0"
         )
         return [Vocable(*row) for row in self.link.rows(statement, [prefix, prefix + LAST, limit])]
+
+    def blocks_at(self, places: Sequence[tuple[int, int]]) -> list[Block]:
+        statement = (
+            "SELECT block.* FROM unnest(?::bigint[], ?::bigint[]) AS place (vocable, entry) CROSS JOIN LATERAL "
+            "(SELECT vocable, first, data FROM blocks WHERE blocks.vocable = place.vocable AND first <= place.entry "
+            "ORDER BY first DESC LIMIT 1) AS block"
+        )
+        found = (
+            row
+            for some in batches(places)
+            for row in self.link.rows(statement, [[vocable for vocable, _ in some], [entry for _, entry in some]])
+        )
+        return [Block(vocable, first, bytes(data)) for vocable, first, data in found]
 
     # Vectors
 
