@@ -35,7 +35,8 @@ def report(error: BaseException, code: int, kind: str, words: Sequence[str]) -> 
     if wants_json(before_end):
         from agent.app.jsonl import failure
 
-        output.line(failure(code, kind, sentence(error)))
+        found = failure(code, kind, sentence(error))
+        output.line(found if _is_run(before_end) else {"exit_code": int(code), "error": found["error"]})
     if isinstance(error, AppProblem) or output.verbose < 2:
         return
     import traceback
@@ -43,6 +44,16 @@ def report(error: BaseException, code: int, kind: str, words: Sequence[str]) -> 
     from agent.redact import redact
 
     output.problem(redact("".join(traceback.format_exception(error))))
+
+
+def _is_run(words: Sequence[str]) -> bool:
+    """Say whether this line is one of `run`, with or without that word."""
+    from agent.app.commands import UnknownCommand, route
+
+    try:
+        return route(words).path in ((), ("run",))
+    except UnknownCommand:
+        return False
 
 
 def wants_json(words: Sequence[str]) -> bool:

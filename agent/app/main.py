@@ -43,15 +43,15 @@ def perform(words: Sequence[str]) -> int:
     from agent.app.failing import report
 
     try:
-        return _dispatch(words)
+        return int(_dispatch(words))
     except BrokenPipeError:
         # The reader has seen enough; what is left goes nowhere, quietly
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-        return Exit.PIPE
+        return int(Exit.PIPE)
     except BaseException as error:
         code, kind = exit_of(error)
         report(error, code, kind, words)
-        return code
+        return int(code)
 
 
 def collect_again() -> None:
@@ -74,7 +74,7 @@ def _dispatch(words: Sequence[str]) -> int:
         raise UsageProblem(str(error)) from error
     if found.command is None:
         flags = [word for word in words if word.startswith("-")]
-        if found.path or any(word in ("-h", "--help") for word in flags) or words == ["help"]:
+        if found.path or any(word in ("-h", "--help") for word in flags) or list(words) == ["help"]:
             print(help_text(found.path))  # noqa: T201
             return 0
     from agent.app.parsing import call

@@ -12,14 +12,14 @@ from agent.app.config import Config, load_config
 from agent.app.exits import Exit, TimedOut, UsageProblem, exit_of
 from agent.app.failing import sentence
 from agent.app.options import Options
-from agent.app.output import Output, open_output
+from agent.app.output import Output, is_terminal, open_output
 from agent.app.parameters import Arg
-from agent.app.run_approval import Nobody, choose_approver
+from agent.app.run_approval import Nobody, Person, choose_approver
 from agent.app.stdin import read_stdin
 
 if TYPE_CHECKING:
     from agent.agent import Agent
-    from agent.app.progress import Progress
+    from agent.app.progress import Progress, Shown
     from agent.reply import Reply
     from agent.session import Session
 
@@ -62,6 +62,7 @@ class OneShot:
     agent: Agent | None = None
     session: Session | None = None
     progress: Progress | None = None
+    shown: Shown | None = None
     model: str = ""
 
     def play(self, task: str | None) -> int:
@@ -104,7 +105,6 @@ class OneShot:
         from agent.app.build import build_agent
         from agent.app.main import collect_again
         from agent.app.model_choice import choose_model
-        from agent.app.progress import Progress
         from agent.app.talk import choose_session
 
         choice = choose_model(self.config, offline=self.options.offline)
@@ -115,10 +115,24 @@ class OneShot:
         self.agent = build_agent(self.config, self.options, model=model, approve=approver, session=self.session)
         for notice in self.agent.notices:
             self.output.notice(notice)
-        self.progress = Progress(self.output, self._stream_event if self.form == "stream-json" else None)
+        self._watch(approver)
         collect_again()
         with asyncio.Runner() as runner:
             return runner.run(self._turn(self.agent, text))
+
+    def _watch(self, approver: Nobody) -> None:
+        """Choose who sees the events of the turn."""
+        from agent.app.progress import Lines, Progress, Shown
+
+        if self.form == "text" and is_terminal(self.output.stdout) and not self.output.quiet:
+            self.shown = Shown(self.output, markdown=self.config.settings.ui.markdown)
+            if isinstance(approver, Person):
+                approver.hold = self.shown.held
+            self.progress = Progress([self.shown])
+        elif self.form == "stream-json":
+            self.progress = Progress([self._stream_event, Lines(self.output)])
+        else:
+            self.progress = Progress([Lines(self.output)])
 
     async def _turn(self, agent: Agent, text: str) -> Reply:
         from agent.app.signals import cancel_on_signals
@@ -136,6 +150,8 @@ class OneShot:
                 cancelled.raise_if_signalled()
                 raise
             finally:
+                if self.shown is not None:
+                    self.shown.end()
                 await agent.close()
 
     def _loop_deadline(self) -> float | None:
@@ -154,7 +170,8 @@ class OneShot:
             )
             code, error = Exit.APPROVAL, {"kind": "approval", "message": said}
         if self.form == "text":
-            self.output.answer(reply.text)
+            if self.shown is None or not self.shown.has_said(reply.text):
+                self.output.answer(reply.text)
             if error is not None:
                 self.output.problem(f"my-agent: {error['message']}")
             self._show_figures(reply)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from agent.app.output import Output, is_terminal
@@ -40,6 +42,8 @@ class Person(Nobody):
 
     def __init__(self, output: Output, descriptor: int) -> None:
         super().__init__()
+        self.hold: Callable[[], AbstractContextManager[None]] = nullcontext
+        # Keeps what else would be shown away from the question
         self._output = output
         self._descriptor = descriptor
         self._always: set[str] = set()
@@ -50,17 +54,21 @@ class Person(Nobody):
         from agent.app.approve import ALWAYS, YES, call_text, clip  # only where somebody is asked
 
         output = self._output
-        output.problem(f"{call.name} asks for your approval:")
-        output.show_question("\n".join(clip(text) for text in (call_text(call), plain(preview)) if text.strip()))
-        output.show_question("Allow? [y]es, [n]o, [a]lways: ", end="")
-        answer = (await _line(self._descriptor)).strip().casefold()
+        with self.hold():
+            output.problem(f"{call.name} asks for your approval:")
+            output.show_question("\n".join(clip(text) for text in (call_text(call), plain(preview)) if text.strip()))
+            output.show_question("Allow? [y]es, [n]o, [a]lways: ", end="")
+            answer = (await _line(self._descriptor)).strip().casefold()
         if answer in ALWAYS:
             self._always.add(call.name)
         return answer in YES or answer in ALWAYS
 
 
 async def _line(descriptor: int) -> str:
-    """Read a line without holding up the loop; a cancel passes. The end of the input is an empty line."""
+    """Read a line of a terminal without holding up the loop; a cancel passes. The end of the input is an empty line."""
+    import termios
+
+    termios.tcflush(descriptor, termios.TCIFLUSH)  # what was typed before the question is no answer to it
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(descriptor, ready.set)

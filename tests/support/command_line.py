@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Done", "Place", "kill_group", "wait_until"]
+__all__ = ["KEY", "Done", "Place", "kill_group", "wait_until"]
 
 ENTRY = "from agent.app.main import main; main()"
 TIMEOUT_S = 60
+KEY = "test-key-9f31-abcdef"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """`Settings`: every key of the configuration, its type, its choices and its built-in value.
 
-Plain dataclasses, read by `checking.py`: pydantic would cost each `my-agent memory list` 70 ms.
+Plain dataclasses, read by `checking.py`: pydantic would cost each `my-agent memory list` 70 ms. Comparison and repr,
+which nobody needs, would be compiled at every start.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def _number(default: float, *, low: float, high: float | None = None) -> Any:
     return field(default=default, metadata={"low": low, "high": high})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProviderSettings:
     kind: ProviderKind = "auto"
     base_url: str = ""
@@ -56,7 +57,7 @@ class ProviderSettings:
     extra_body: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProfileSettings:
     """What a profile may set of `[provider]`; None: as there."""
 
@@ -70,7 +71,7 @@ class ProfileSettings:
     extra_body: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AgentSettings:
     name: str = "main"
     max_steps: int = _number(50, low=1)
@@ -79,7 +80,7 @@ class AgentSettings:
     instructions: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AgentsSettings:
     max_agents: int = _number(32, low=0)
     max_steps: int = _number(50, low=1)
@@ -87,14 +88,14 @@ class AgentsSettings:
     side_by_side: int = _number(3, low=1, high=32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ShellSettings:
     timeout_s: float = _number(120.0, low=1)
     env_allow: list[str] = field(default_factory=list)
     # Variables that look like keys and are passed to commands all the same
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class FileToolSettings:
     protected: list[str] = field(default_factory=list)
     # Folders that the file tools refuse
@@ -102,13 +103,13 @@ class FileToolSettings:
     # Folders outside the working folder that may be read
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ToolsSettings:
     shell: ShellSettings = field(default_factory=ShellSettings)
     files: FileToolSettings = field(default_factory=FileToolSettings)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class UiSettings:
     color: ColorSetting = "auto"
     markdown: bool = True
@@ -116,7 +117,7 @@ class UiSettings:
     # The line with tokens and time after an answer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class EmbeddingSettings:
     enabled: bool = False
     provider: EmbeddingProvider = "ollama"
@@ -128,14 +129,14 @@ class EmbeddingSettings:
     timeout_s: float = _number(10.0, low=0.1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PostgresSettings:
     url: str = ""
     schema: str = "memory"
     max_connections: int = _number(5, low=1, high=200)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CuratedSettings:
     dir: str = ""
     # Empty: .my_agent_core/memory, if it is there
@@ -143,7 +144,7 @@ class CuratedSettings:
     user_char_limit: int = _number(1375, low=1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MemorySettings:
     backend: Backend = ""
     # Empty: no archive
@@ -163,18 +164,18 @@ class MemorySettings:
     curated: CuratedSettings = field(default_factory=CuratedSettings)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PolicySettings:
     default: Verdict = "allow"
     tools: dict[str, Verdict] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SecuritySettings:
     tool_policy: PolicySettings = field(default_factory=PolicySettings)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Settings:
     provider: ProviderSettings = field(default_factory=ProviderSettings)
     profiles: dict[str, ProfileSettings] = field(default_factory=dict)

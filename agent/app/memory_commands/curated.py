@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -59,7 +60,6 @@ def open_curated(config: Config, options: Options, output: Output) -> MemoryStor
 
 def load_curated(config: Config, folder: Path) -> MemoryStore:
     """Open and load a folder; the journal names the person as the author of what follows."""
-    from agent.session_file import now
     from memory import MemoryStore, Origin
 
     limits, name = config.settings.memory.curated, config.settings.agent.name
@@ -68,10 +68,19 @@ def load_curated(config: Config, folder: Path) -> MemoryStore:
         limits.memory_char_limit,
         limits.user_char_limit,
         origin=lambda: Origin(author="user", agent=name),
-        clock=now,
+        **_fixed_clock(),
     )
     store.load_from_disk()
     return store
+
+
+def _fixed_clock() -> dict[str, Any]:
+    """Return the clock that `MY_AGENT_NOW` fixes; without it the store has its own."""
+    if not os.environ.get("MY_AGENT_NOW"):
+        return {}
+    from agent.session_file import now  # brings the messages and the tools with it
+
+    return {"clock": now}
 
 
 def overview(store: MemoryStore, target: Target) -> dict[str, Any]:
