@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from tools.policy import Approve, ToolPolicy, Verdict, refuse, stricter
-from tools.tool import Tool, ToolCall, ToolResult
+from tools.tool import Tool, ToolCall, ToolResult, warn
 
 __all__ = ["OneAtATime", "ToolRegistry"]
 
 MOST_AT_ONCE = 8  # calls of one batch that overlap
-
-log = logging.getLogger(__name__)
 
 
 class OneAtATime:
@@ -29,8 +26,8 @@ class OneAtATime:
         async with self._asking:
             try:
                 answer: object = await self._approve(call, preview)
-            except Exception:
-                log.warning("the question about %s failed; taken for a no", call.name, exc_info=True)
+            except Exception as error:
+                warn(f"the question about {call.name} failed and is taken for a no", error)
                 return False
         return answer is True
 
@@ -85,8 +82,8 @@ class ToolRegistry:
             return own
         try:
             return stricter(own, self.policy.verdict(tool.rule_for(call.arguments)))
-        except Exception:
-            log.warning("the rule of %s failed; the call is denied", call.name, exc_info=True)
+        except Exception as error:
+            warn(f"the rule of {call.name} failed and the call is denied", error)
             return "deny"
 
     async def dispatch(self, call: ToolCall) -> ToolResult:
@@ -156,5 +153,5 @@ class ToolRegistry:
 def _tell(listener: Callable[..., None], *news: Any) -> None:
     try:
         listener(*news)
-    except Exception:  # a display that fails must not take the batch with it
-        log.warning("a listener of the batch failed", exc_info=True)
+    except Exception as error:  # a display that fails must not take the batch with it
+        warn("a listener of the batch failed", error)

@@ -166,7 +166,7 @@ class Tool:
         except (ValueError, OSError) as error:
             return sendable(f"(no preview: {sentence(error)})")
         except Exception as error:
-            log.warning("the preview of %s failed", self.name, exc_info=True)
+            warn(f"the preview of {self.name} failed", error)
             return sendable(f"(no preview: {sentence(error)})")
 
     def barred(self, folders: Sequence[Path]) -> Tool:
@@ -184,7 +184,7 @@ class Tool:
 
     def _failure(self, error: BaseException) -> ToolResult:
         if not isinstance(error, ValueError | OSError):
-            log.warning("tool %s failed", self.name, exc_info=error)
+            warn(f"tool {self.name} failed", error)
         return ToolResult(False, error=sendable(sentence(error)))
 
 
@@ -213,6 +213,11 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, ValueError | OSError) and words and not isinstance(error, UnicodeError):
         return words
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def warn(what: str, error: BaseException) -> None:
+    """Log a fault of ours in one line, with the traceback where somebody looks for faults."""
+    log.warning("%s: %s", what, sentence(error), exc_info=error if log.isEnabledFor(logging.DEBUG) else None)
 
 
 def as_result(returned: Any) -> ToolResult:
