@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from tools.policy import Approve, ToolPolicy, Verdict, refuse, stricter
-from tools.tool import Tool, ToolCall, ToolResult, warn
+from tools.tool import Tool, ToolCall, ToolResult
+from tools.words import warn
 
 __all__ = ["OneAtATime", "ToolRegistry"]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-import logging
-import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tools.thread import in_thread
+from tools.words import plain, sendable, sentence, warn
 
 if TYPE_CHECKING:
     from tools.arguments import Arguments
@@ -24,11 +23,7 @@ Inheritable = bool | Literal["supervised"]
 # May a sub-agent have it? "supervised": only where the policy asks a person before each call.
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what OpenAI-compatible servers accept as a function name
-UNSENDABLE = re.compile("[\x00\ud800-\udfff]")  # NUL and half characters: a request that holds one is refused
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 PREVIEW_TIMEOUT_S = 10.0
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,53 +194,8 @@ def tool(func: Callable[..., Any] | None = None, /, **options: Any) -> Tool | Ca
     return Tool(func, **options)
 
 
-def sendable(text: str) -> str:
-    """Return `text` with NUL and lone surrogates replaced, so that any server takes it."""
-    return UNSENDABLE.sub(REPLACEMENT, text)
-
-
-def sentence(error: BaseException) -> str:
-    """Return what an error says: its own words if it is a refusal, else with its type before them."""
-    if isinstance(error, OSError) and error.strerror:
-        place = "" if error.filename is None else f": {str(error.filename)!r}"
-        return f"{error.strerror}{place}"
-    words = str(error)
-    if isinstance(error, ValueError | OSError) and words and not isinstance(error, UnicodeError):
-        return words
-    return f"{type(error).__name__}: {words}" if words else type(error).__name__
-
-
-def warn(what: str, error: BaseException) -> None:
-    """Log a fault of ours in one line, with the traceback where somebody looks for faults."""
-    log.warning("%s: %s", what, sentence(error), exc_info=error if log.isEnabledFor(logging.DEBUG) else None)
-
-
 def as_result(returned: Any) -> ToolResult:
     """Wrap what a function returned. Raises ValueError when it is not JSON data."""
     result = returned if isinstance(returned, ToolResult) else ToolResult(True, data=returned)
     error = None if result.error is None else sendable(result.error)
     return ToolResult(result.ok, data=plain(result.data), error=error)
-
-
-def plain(data: Any) -> Any:
-    """Return `data` as JSON data that can be sent."""
-    if isinstance(data, str):
-        return sendable(data)
-    from pydantic_core import PydanticSerializationError, to_jsonable_python
-
-    try:
-        tidy = _tidy(to_jsonable_python(data))
-        json.dumps(tidy)
-    except (PydanticSerializationError, RecursionError, TypeError, ValueError) as error:
-        raise ValueError(f"the tool returned what is not JSON data ({type(data).__name__}): {error}") from error
-    return tidy
-
-
-def _tidy(data: Any) -> Any:
-    if isinstance(data, str):
-        return sendable(data)
-    if isinstance(data, float) and not math.isfinite(data):
-        return str(data)  # JSON has no such number
-    if isinstance(data, dict):
-        return {_tidy(key): _tidy(value) for key, value in data.items()}
-    return [_tidy(part) for part in data] if isinstance(data, list) else data
