@@ -36,6 +36,9 @@ def attach_files(text: str, root: Path) -> tuple[str, list[str]]:
         if path in seen:
             continue
         seen.add(path)
+        if room <= 0:
+            notices.append(f"@{name}: not attached: the files before it fill the message ({ALL_CHARS:,} characters)")
+            continue
         try:
             content = _read(path, root, min(FILE_CHARS, room))
         except (OSError, ValueError) as error:

@@ -12,6 +12,7 @@ from tools import ToolCall, ToolResult
 __all__ = ["short_call", "tool_line"]
 
 SHOWN_CELLS = 72  # of arguments and of a result on a pipe, where no window sets a limit
+NAME_CELLS = 24
 VALUE_CHARS = 400  # of a value that are looked at: a line shows less than that
 MEMORY_TOOLS = frozenset({"memory", "memory_store", "memory_forget"})
 
@@ -29,11 +30,13 @@ def short_call(call: ToolCall) -> str:
 
 def tool_line(call: ToolCall, result: ToolResult, seconds: float, *, columns: int, styled: bool) -> str:
     """Return the call, what came of it and how long it took, at most `columns` wide."""
-    name, time = one_line(call.name) or "(no name)", f"({seconds:.1f} s)"
-    room = max(columns - cell_width(name) - len(time) - 9, 20)
-    outcome = _outcome(result)
-    words = shorten(short_call(call), max(room - cell_width(outcome), room // 2))
-    outcome = shorten(outcome, room - cell_width(words))
+    name, time = shorten(one_line(call.name) or "(no name)", NAME_CELLS), f"({seconds:.1f} s)"
+    room = max(columns - cell_width(name) - len(time) - 8, 6)  # 8: the mark, the arrow and the blanks between
+    said, size = _outcome(result)
+    size = size if len(size) <= room // 2 else ""
+    words = shorten(short_call(call), max(room - cell_width(said + size), room // 2))
+    said = shorten(said, max(room - cell_width(words) - len(size), 1))
+    outcome = said + size
     words = f" {words}" if words else ""
     if not styled:
         return f"{'*' if result.ok else '!'} {name}{words} -> {outcome} {time}"
@@ -64,14 +67,15 @@ def _value(value: Any) -> str:
     return text[:VALUE_CHARS]
 
 
-def _outcome(result: ToolResult) -> str:
+def _outcome(result: ToolResult) -> tuple[str, str]:
     """The first words of a result, and its size where there is more."""
     text = result.serialize()
     lines = [line for line in text[:100_000].split("\n") if line.strip()]
     if not lines:
-        return "nothing"
+        return "nothing", ""
     first = one_line(lines[0][:VALUE_CHARS])
-    if len(lines) == 1 and len(first) <= SHOWN_CELLS:
-        return first
-    size = f"{len(lines):,} lines" if len(lines) > 1 else f"{len(text):,} characters"
-    return f"{shorten(first, SHOWN_CELLS - 20)} [{size}]"
+    if len(lines) > 1:
+        return shorten(first, SHOWN_CELLS), f" [{len(lines):,} lines]"
+    if cell_width(first) <= SHOWN_CELLS and len(lines[0]) <= VALUE_CHARS:
+        return first, ""
+    return shorten(first, SHOWN_CELLS), f" [{len(text):,} characters]"
