@@ -33,8 +33,13 @@ def holds_order(text: str) -> bool:
     letters set apart, mixed case and a few words between. Talk of ignoring, orders not to ignore, and statements about
     models pass. Linear in the length of the text.
     """
-    plain = text.lower() if text.isascii() else unicodedata.normalize("NFKD", text).casefold().translate(PLAIN)
+    plain = text.lower() if text.isascii() else _plain(text)
     return holds_english_order(plain) or _is_set_apart(plain) or (not plain.isascii() and holds_chinese_order(plain))
+
+
+def _plain(text: str) -> str:
+    short = re.sub("[\ufdf0-\ufdff]", " ", text)  # one of these becomes eighteen
+    return unicodedata.normalize("NFKD", short).casefold().translate(PLAIN)
 
 
 def _apart(*words: str) -> str:

@@ -7,91 +7,70 @@ from __future__ import annotations
 
 import re
 
+from memory.orders_words import (
+    ADDRESSED,
+    ADVERBS,
+    ALL_OR_YOURS,
+    ARTICLES,
+    ASIDE,
+    ASKED,
+    BARE,
+    CANCELLED,
+    COUNT,
+    DROP,
+    DROPPING,
+    DROPPING_STARTS,
+    ENDERS,
+    FILLERS,
+    FORCE,
+    LOOSE,
+    MODALS,
+    NOT,
+    NOT_PLURALS,
+    OBEY,
+    OBJECTS,
+    PLACES,
+    PREPOSITIONS,
+    PRONOUNS,
+    QUALIFIERS,
+    QUANTIFIERS,
+    STEMS,
+    STOP,
+    STOPS,
+    STRONG,
+    TELLING,
+    TO_OBEY,
+    TOLD,
+    TRAITS,
+)
+
 __all__ = ["holds_english_order"]
 
 WINDOW = 20
 MOST_UNKNOWN = 3  # words between that mean nothing here
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-DROP = _words("ignore disregard forget disobey unlearn neglect nevermind")
-DROPPING = _words("ignoring disregarding forgetting disobeying")
-DROPPING_STARTS = _words("by start begin consider continue resume try and then . ; : ! ?")
-FORCE = _words(
-    "override overrule bypass discard dismiss abandon erase circumvent scrap supersede cancel void drop skip delete "
-    "remove reject violate break overwrite nullify revoke wipe clear reset"
-)  # files and tables override rules every day, so these count only where they aim at your or at all instructions
-OBEY = _words(
-    "follow obey heed respect comply adhere listen observe following obeying heeding respecting complying attention "
-    "account mind"
-)  # pay attention to, take into account
-NOT = _words("not never dont cannot cant without avoid nor wont shouldnt mustnt doesnt didnt")
-STOP = _words("no not never dont cannot cant without stop cease quit longer refuse neednt mustnt shouldnt")
-TELLING = _words("did does has have had was were")  # "they did not follow the rules" gives no order
-TO_OBEY = _words("have need to you should must any more ever pay paying take into")
-ASIDE = _words("set put leave lay throw cast brush")
-
-QUANTIFIERS = _words("all any every each your everything anything whatever what")
-PRONOUNS = _words("all everything anything whatever what")
-QUALIFIERS = _words(
-    "previous previously prior above earlier preceding former foregoing aforementioned preexisting prev past initial "
-    "original"
-)
-BARE = _words("above foregoing preceding")  # "disregard the above."
-STRONG = _words(
-    "instruction instructions directive directives guideline guidelines guardrail guardrails prompt prompts"
-)
-ASKED = _words("prompt prompts")  # programs have prompts, too
-RULES = _words("rule rules command commands direction directions restriction restrictions guidance policy policies")
-LOOSE = _words(
-    "message messages context conversation conversations text content contents input inputs training programming "
-    "words history constraint constraints order orders request requests teachings statements advice safeguards"
-)
-OBJECTS = STRONG | RULES | LOOSE
-TRAITS = {
-    **{word: {"all"} for word in QUANTIFIERS},
-    **{word: {"named"} for word in QUALIFIERS},
-    **{word: {"system"} for word in ("system", "developer")},
-    "your": {"all", "named"},
-}
-FILLERS = _words(
-    "the these those this that them my our its his her their both were was are is been being have has had given told "
-    "received seen got now then please completely entirely simply just kindly immediately fully totally absolutely "
-    "altogether whole entire full complete set list rest remainder session conversation chat out here today only very "
-    "such mentioned stated listed said you current existing future later subsequent"
-)
-PREPOSITIONS = _words("of from by in to for with at on about")
-ARTICLES = _words("the a an this that its our")
-ENDERS = _words("and then or but so instead because , . ; : ! ? \n")
-STOPS = _words(". ; : ! ?")
-
-PLACES = _words("above before earlier previously beforehand prior far now")
-TOLD = _words("given told taught instructed provided received learned learnt know knew sent")
-CANCELLED = _words(
-    "ignored disregarded forgotten overridden void voided cancelled canceled invalid revoked superseded null discarded"
-)
-COUNT = _words("apply exist existed count matter bind")
-ALL_OR_YOURS = _words("all any every your pretend assume treat consider")
-
-ADVERBS = _words("often sometimes usually rarely generally easily frequently commonly also still always ever even just")
-MODALS = _words("may might can could would does did")
-ADDRESSED = _words("you assistant agent ai")
-NOT_PLURALS = _words("please always unless this assistants agents")
 LEET = str.maketrans("013457@$", "oieastas")
 
 WORD = (
     r"[a-z0-9@$']+"
     r"|\.{2,}|[.;:!?](?=\s|$|[\"')\]*])|,"
-    r"|\n[ \t]*(?:\n|[-*+#>][ \t]|\d{1,3}[.)][ \t])"
+    r"|\n(?:[ \t]*(?:\n|[-*+#>][ \t]|\d{1,3}[.)][ \t]))?"
 )
-STEMS = _words(
-    "ignor disreg forg disob unlearn neglect never mind aside account wipe clear reset overr bypass discard dismiss "
-    "abandon erase circum scrap supers cancel void drop skip delete remove reject violate break overwrite nullify "
-    "revoke follow obey heed respect compl adhere listen observe attention previous prior earlier preceding above"
-)  # where none of them stands there is no order
+
+
+class Words(list[str]):
+    """The words and marks of a text. An empty line and the beginning of a list are the word "\\n"."""
+
+    def __init__(self, plain: str) -> None:
+        super().__init__()
+        self.line_ends: set[int] = set()
+        # The words before a single line break, which may end a clause or not
+        for piece in re.findall(WORD, plain):
+            if piece == "\n":
+                self.line_ends.add(len(self) - 1)
+            elif not piece.startswith(".."):
+                self.append(_word(piece))
 
 
 def holds_english_order(plain: str) -> bool:
@@ -99,7 +78,7 @@ def holds_english_order(plain: str) -> bool:
     letters = plain.translate(LEET)
     if not any(stem in letters for stem in STEMS):
         return False
-    words = [_word(token) for token in re.findall(WORD, plain) if not token.startswith("..")]
+    words = Words(plain)
     for at, word in enumerate(words):
         if (verb := _verb(words, at)) and _aims_at_orders(words, at + 1, forced=verb == "force"):
             return True
@@ -115,7 +94,7 @@ def _word(token: str) -> str:
     return token if token.isalpha() else token.translate(LEET)
 
 
-def _verb(words: list[str], at: int) -> str:
+def _verb(words: Words, at: int) -> str:
     """Which kind of verb gives an order here: "drop", "force", or none."""
     word = words[at]
     before = words[at - 1] if at else "."
@@ -136,7 +115,7 @@ def _verb(words: list[str], at: int) -> str:
     return ""
 
 
-def _is_harmless(words: list[str], at: int) -> bool:
+def _is_harmless(words: Words, at: int) -> bool:
     """Is the verb negated, or does it say what somebody does?"""
     at -= 1
     while at >= 0 and words[at] in ADVERBS:
@@ -152,7 +131,7 @@ def _is_harmless(words: list[str], at: int) -> bool:
     return word in NOT or plural
 
 
-def _aims_at_orders(words: list[str], start: int, *, forced: bool) -> bool:
+def _aims_at_orders(words: Words, start: int, *, forced: bool) -> bool:
     """Do the words after a verb name what a model was told before? `forced`: only what is all or yours."""
     traits: set[str] = set()
     unknown = 0
@@ -178,14 +157,14 @@ def _aims_at_orders(words: list[str], start: int, *, forced: bool) -> bool:
     return False
 
 
-def _stands_alone(words: list[str], at: int) -> bool:
+def _stands_alone(words: Words, at: int) -> bool:
     """Does the word mean what was told before without a noun: "the above", "everything you were told"?"""
     if words[at] in PRONOUNS:
         return _points_back(words, at + 1)
     return words[at] in BARE and _is_last(words, at)
 
 
-def _is_aimed_at(words: list[str], at: int, traits: set[str], *, forced: bool) -> bool:
+def _is_aimed_at(words: Words, at: int, traits: set[str], *, forced: bool) -> bool:
     """Does this object, with what was said of it, mean what a model was told before?"""
     word, last = words[at], _is_last(words, at)
     if forced:
@@ -197,11 +176,12 @@ def _is_aimed_at(words: list[str], at: int, traits: set[str], *, forced: bool) -
     return word in STRONG and ("system" in traits or (last and "all" in traits and word not in ASKED))
 
 
-def _is_last(words: list[str], at: int) -> bool:
-    return at + 1 == len(words) or words[at + 1] in ENDERS
+def _is_last(words: Words, at: int) -> bool:
+    """Does a clause end, or may it end, after this word?"""
+    return at + 1 == len(words) or at in words.line_ends or words[at + 1] in ENDERS
 
 
-def _goes_on(words: list[str], at: int, start: int) -> bool:
+def _goes_on(words: Words, at: int, start: int) -> bool:
     """Does the window go on over this word, which is none of the known ones?"""
     word, before, after = words[at], words[at - 1], words[at + 1] if at + 1 < len(words) else "."
     if word in DROP:  # it has its own window
@@ -218,7 +198,7 @@ def _goes_on(words: list[str], at: int, start: int) -> bool:
     return word not in ENDERS or known or (word == "," and after in PREPOSITIONS)
 
 
-def _points_back(words: list[str], start: int) -> bool:
+def _points_back(words: Words, start: int) -> bool:
     """Do the words say that the thing was told earlier: "you were given", "above", "so far"?"""
     you = False
     for at in range(start, min(start + 8, len(words))):
@@ -228,14 +208,14 @@ def _points_back(words: list[str], start: int) -> bool:
         you = you or word == "you" or (word == "to" and after == "you")
         if (you and word in TOLD) or (word in TOLD and words[at + 1 : at + 3] == ["to", "you"]):
             return True
-        if (word in PLACES and (after in ENDERS or after == "this")) or (
+        if (word in PLACES and (_is_last(words, at) or after == "this")) or (
             word == "system" and after in ("prompt", "message")
         ):
             return True
     return False
 
 
-def _cancels(words: list[str], at: int) -> bool:
+def _cancels(words: Words, at: int) -> bool:
     """Is it said of all or of your earlier instructions that they are void?"""
     if not ALL_OR_YOURS.intersection(words[max(0, at - 4) : at]):
         return False

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from memory.atomic import LOCK_TIMEOUT_S
 from memory.content import Target, checked_content, checked_old_text, checked_target
-from memory.entries import excerpt, find_entry, join_entries, listing, parse_entries, tidy
+from memory.edit import Edit, appended, check_budget, removed, replaced, rewritten
+from memory.entries import excerpt, find_entry, join_entries, parse_entries, tidy
 from memory.entry_file import EntryFile
 from memory.fence import defuse
 from memory.guard import blocked, reason_to_hide, shown
 from memory.journal import Action, Journal, Origin, utc_now
-from memory.refusal import BudgetExceeded, StoreChanged, StoreDamaged
+from memory.refusal import StoreDamaged
 from prompts import render
 
 __all__ = ["MEMORY_CHAR_LIMIT", "USER_CHAR_LIMIT", "MemoryStore"]
@@ -25,16 +25,6 @@ USER_CHAR_LIMIT = 1375
 FENCE = "MEMORY_CONTEXT"
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """What one change makes of the entries, and what of it goes into the journal."""
-
-    entries: list[str]
-    before: str | None = None
-    after: str | None = None
-    place: int = 0
 
 
 class MemoryStore:
@@ -130,11 +120,7 @@ class MemoryStore:
         Returns one line for the model, with the characters used. Raises `ContentRefused` or `BudgetExceeded`.
         """
         entry = checked_content(content, "content")
-
-        def edit(entries: list[str]) -> Edit | None:
-            return None if entry in entries else Edit([*entries, entry], after=entry, place=len(entries))
-
-        if self._change(target, "add", edit) is None:
+        if self._change(target, "add", lambda entries: appended(entries, entry)) is None:
             return f"Entry already exists in {target}; nothing was written."
         return f"Added to {self._fill(target)}."
 
@@ -145,14 +131,8 @@ class MemoryStore:
         used, and the entry that is gone. Raises `EntryNotFound`, `AmbiguousMatch`, `ContentRefused`, `BudgetExceeded`.
         """
         wanted, entry = checked_old_text(old_text), checked_content(new_content, "new_content")
-
-        def edit(entries: list[str]) -> Edit:
-            place = find_entry(entries, wanted, target)
-            merged = dict.fromkeys([*entries[:place], entry, *entries[place + 1 :]])
-            return Edit(list(merged), before=entries[place], after=entry, place=place)
-
-        done = self._change(target, "replace", edit)
-        return f"Replaced in {self._fill(target)}. It was:\n{self._gone(done)}"
+        done = self._change(target, "replace", lambda entries: replaced(entries, wanted, entry, target))
+        return f"Replaced in {self._fill(target)}. It was:\n{_gone(done)}"
 
     def remove(self, target: Target, old_text: str) -> str:
         """Take out the one entry that `old_text` means.
@@ -160,13 +140,8 @@ class MemoryStore:
         Returns a line with the characters used, and the entry. Raises `EntryNotFound` or `AmbiguousMatch`.
         """
         wanted = checked_old_text(old_text)
-
-        def edit(entries: list[str]) -> Edit:
-            place = find_entry(entries, wanted, target)
-            return Edit([*entries[:place], *entries[place + 1 :]], before=entries[place], place=place)
-
-        done = self._change(target, "remove", edit)
-        return f"Removed from {self._fill(target)}. It was:\n{self._gone(done)}"
+        done = self._change(target, "remove", lambda entries: removed(entries, wanted, target))
+        return f"Removed from {self._fill(target)}. It was:\n{_gone(done)}"
 
     def rewrite(self, target: Target, entries: Sequence[str], *, base: Sequence[str], action: Action = "edit") -> str:
         """Put a whole list in the place of the entries, as an editor does that began with `base`.
@@ -174,65 +149,50 @@ class MemoryStore:
         Entries that were there already are not checked again. Raises `StoreChanged` if the file no longer holds `base`,
         `ContentRefused` or `BudgetExceeded`.
         """
-        new = list(dict.fromkeys(e if e in base else checked_content(e, "an entry") for e in entries if tidy(e)))
-
-        def edit(found: list[str]) -> Edit | None:
-            if found != list(base):
-                raise StoreChanged(
-                    f"{self.files[target]} was changed by somebody else meanwhile; nothing was written. Look at its "
-                    "entries again and make the change once more"
-                )
-            return None if new == found else Edit(new, before=join_entries(found), after=join_entries(new))
-
-        if self._change(target, action, edit) is None:
+        checked = [entry if entry in base else checked_content(entry, "an entry") for entry in entries if tidy(entry)]
+        new, name = list(dict.fromkeys(checked)), self.files[checked_target(target)]
+        if self._change(target, action, lambda found: rewritten(found, new, base, name)) is None:
             return f"Nothing to change in {target}."
         return f"Rewritten: {self._fill(target)}."
 
-    def _change(self, target: Target, action: Action, edit: Callable[[list[str]], Edit | None]) -> Edit | None:
+    def _change(self, target: Target, action: Action, make: Callable[[list[str]], Edit | None]) -> Edit | None:
         """Read the file again under the lock, change it, and write it and the journal. None: nothing was to do."""
         file = self._on_disk[checked_target(target)]
         if not self.mem_dir.is_dir():
-            self._budgeted(target, [], edit([]))  # a refusal makes no folder
+            self._made(target, [], make)  # a refusal makes no folder
             file.make_folder()
         with file.locked():
             text = file.read()
             entries = self._entries[target] = parse_entries(text)
-            done = self._budgeted(target, entries, edit(entries))
-            if done is None or join_entries(done.entries) == text:
-                return done
-            self._entries[target] = done.entries
+            edit = self._made(target, entries, make)
+            if edit is None or join_entries(edit.entries) == text:
+                return edit
+            self._entries[target] = edit.entries
             try:
                 self._atomic_save(target)
             except BaseException:
                 self._entries[target] = entries
                 raise
-            self._record(target, action, done)
-        return done
+            self._record(target, action, edit)
+        return edit
+
+    def _made(self, target: str, entries: list[str], make: Callable[[list[str]], Edit | None]) -> Edit | None:
+        edit = make(entries)
+        if edit is not None:
+            check_budget(edit, entries, self.limits[target], target)
+        return edit
 
     def _atomic_save(self, target: str) -> None:
         """Write the live entries of one file, so that it is the old or the new one whatever happens."""
         self._on_disk[target].write(join_entries(self._entries[target]))
 
-    def _record(self, target: str, action: Action, done: Edit) -> None:
+    def _record(self, target: str, action: Action, edit: Edit) -> None:
         try:
             self.journal.append(
-                action, target, before=done.before, after=done.after, place=done.place, origin=self._origin()
+                action, target, before=edit.before, after=edit.after, place=edit.place, origin=self._origin()
             )
         except OSError as error:
             log.warning("the change of %s is written, but not its line in the journal: %s", self.files[target], error)
-
-    def _budgeted(self, target: str, entries: list[str], done: Edit | None) -> Edit | None:
-        """Refuse what makes a file too long; one that is too long already may always be made shorter."""
-        if done is None:
-            return None
-        limit, would, before = self.limits[target], len(join_entries(done.entries)), len(join_entries(entries))
-        if would <= limit or would < before:
-            return done
-        raise BudgetExceeded(
-            f"{target} would hold {would}/{limit} chars. Shorten the text, or first replace several entries with one "
-            f"or remove what is out of date, then try again. "
-            + (f"The entries of {target} ({before}/{limit} chars):\n{listing(entries)}" if entries else "It is empty.")
-        )
 
     def _visible(self, target: str) -> list[str]:
         """Return the frozen entries as a model may see them, and tell the person what is wrong with them."""
@@ -258,5 +218,6 @@ class MemoryStore:
     def _fill(self, target: str) -> str:
         return f"{target} ({len(join_entries(self._entries[target]))}/{self.limits[target]} chars used)"
 
-    def _gone(self, done: Edit | None) -> str:
-        return excerpt(shown(done.before or "")) if done else ""
+
+def _gone(edit: Edit | None) -> str:
+    return "" if edit is None else excerpt(shown(edit.before or ""))
