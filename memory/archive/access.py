@@ -55,8 +55,13 @@ class View:
 
     def expired(self, entry: Entry) -> bool:
         """Tell whether the entry's time is over, whoever it belongs to."""
-        limit = {DAILY: self.daily_after, CONVERSATION: self.conversation_after}.get(entry.category)
+        limit = self.limits().get(entry.category)
         return limit is not None and ticks(entry.updated) <= limit
+
+    def limits(self) -> dict[str, int]:
+        """Return, for each category that expires, the youngest `updated` (in ticks) that has."""
+        limits = {DAILY: self.daily_after, CONVERSATION: self.conversation_after}
+        return {category: limit for category, limit in limits.items() if limit is not None}
 
     def sql(self, mark: str = "?") -> tuple[str, list[str | int]]:
         """Return `sees` as a condition on the columns owner, session, category and updated, with its values in order.
@@ -71,18 +76,10 @@ class View:
         if self.session is not None:
             parts.append(f"(category <> '{CONVERSATION}' OR session = {mark})")
             values.append(self.session)
-        expired, more = self.expired_sql(mark)
-        parts.append(f"NOT {expired}")
-        return f"({' AND '.join(parts)})", values + more
-
-    def expired_sql(self, mark: str = "?") -> tuple[str, list[str | int]]:
-        """Return `expired` as a condition on the columns category and updated, with its values in order."""
-        limits = [(DAILY, self.daily_after), (CONVERSATION, self.conversation_after)]
-        parts = [(name, limit) for name, limit in limits if limit is not None]
-        if not parts:
-            return "(1 = 0)", []
-        text = " OR ".join(f"(category = '{name}' AND updated <= {mark})" for name, _ in parts)
-        return f"({text})", [limit for _, limit in parts]
+        for category, limit in self.limits().items():
+            parts.append(f"NOT (category = '{category}' AND updated <= {mark})")
+            values.append(limit)
+        return f"({' AND '.join(parts) or '1 = 1'})", values
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ __all__ = ["Link", "SqlReader", "batches", "marks"]
 # Values in one statement: under the limits of both (32,766 and 65,535), and few enough for a plan.
 BATCH = 2_000
 LAST = "\U0010ffff"
+# Says to SQLite that the index of the entries that age will do.
+AGING = "category IN ('daily', 'conversation')"
 
 
 class Link(Protocol):
@@ -55,10 +57,11 @@ class SqlReader(ABC):
         return self.stored(f"id > ? AND {seen} ORDER BY id LIMIT ?", [after, *values, limit])
 
     def expired(self, view: View, limit: int) -> list[int]:
-        over, values = view.expired_sql()
-        ages = "category IN ('daily', 'conversation')"
-        found = self.link.rows(f"SELECT id FROM entries WHERE {ages} AND {over} LIMIT ?", [*values, limit])
-        return [number for (number,) in found]
+        found: list[int] = []
+        for category, last in view.limits().items():  # each a stretch of the index
+            statement = f"SELECT id FROM entries WHERE {AGING} AND category = '{category}' AND updated <= ? LIMIT ?"
+            found += [number for (number,) in self.link.rows(statement, [last, limit - len(found)])]
+        return found
 
     def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Stored]]:
         seen, values = view.sql()
@@ -86,10 +89,9 @@ class SqlReader(ABC):
     def gone(self, view: View) -> list[int]:
         mine, owner = ("1 = 1", []) if view.owner is None else ("owner = ?", [view.owner])
         found = self.link.rows(f"SELECT id FROM removed WHERE {mine}", owner)
-        over, values = view.expired_sql()
-        if values:
-            old = f"folded = 1 AND category IN ('daily', 'conversation') AND {mine} AND {over}"
-            found += self.link.rows(f"SELECT id FROM entries WHERE {old}", [*owner, *values])
+        for category, last in view.limits().items():
+            old = f"folded = 1 AND {AGING} AND category = '{category}' AND updated <= ? AND {mine}"
+            found += self.link.rows(f"SELECT id FROM entries WHERE {old}", [last, *owner])
         return [number for (number,) in found]
 
     def terms(self, ids: Sequence[int]) -> Mapping[int, tuple[str, Terms]]:
@@ -115,11 +117,12 @@ class SqlReader(ABC):
         if not texts:
             return []
         mine, values = ("IN (SELECT owner FROM partitions)", []) if owner is None else ("= ?", [owner])
-        statement = (
-            f"SELECT id, owner, term, entries FROM vocables WHERE owner {mine} AND {column} IN ({marks(texts)}) "
-            "AND entries > 0"
-        )
-        return [Vocable(*row) for row in self.link.rows(statement, [*values, *texts])]
+        statement = "SELECT id, owner, term, entries FROM vocables WHERE owner {} AND {} IN ({}) AND entries > 0"
+        return [
+            Vocable(*row)
+            for some in batches(texts)
+            for row in self.link.rows(statement.format(mine, column, marks(some)), [*values, *some])
+        ]
 
     def with_prefix(self, owner: str | None, prefix: str, limit: int) -> list[Vocable]:
         owners = [partition.owner for partition in self.partitions(owner)] if owner is None else [owner]

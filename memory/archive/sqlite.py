@@ -190,10 +190,12 @@ class SqliteWriter(SqlWriter):
     def vectors(self, model: str, ids: Sequence[int]) -> Mapping[int, Matrix]:
         import numpy as np  # 90 ms, and only where vectors are used
 
-        statement = f"SELECT entry, vector FROM vectors WHERE entry IN ({marks(ids)}) AND model = ? ORDER BY seq"
+        # Which model is looked at here: in the statement it would tempt SQLite to walk all vectors of the model.
+        statement = f"SELECT entry, model, vector FROM vectors WHERE entry IN ({marks(ids)})"
         found: dict[int, list[bytes]] = {}
-        for entry, vector in self.link.rows(statement, [*ids, model]):
-            found.setdefault(entry, []).append(vector)
+        for entry, made_by, vector in self.link.rows(statement, ids):
+            if made_by == model:
+                found.setdefault(entry, []).append(vector)
         return {
             entry: np.frombuffer(b"".join(rows), dtype=np.float32).reshape(len(rows), -1)
             for entry, rows in found.items()

@@ -104,7 +104,8 @@ class VectorFile:
             return {}
         scores = np.empty(len(self.ids), np.float32)
         for start in range(0, len(scores), SCAN_ROWS):
-            np.dot(self.vectors[start : start + SCAN_ROWS], vector, out=scores[start : start + SCAN_ROWS])
+            # As fast as `dot`, for memory is what is slow, and it keeps to one core.
+            np.einsum("ij,j->i", self.vectors[start : start + SCAN_ROWS], vector, out=scores[start : start + SCAN_ROWS])
         found: dict[int, float] = {}
         wanted = limit
         while True:  # an entry may have many rows: look at more of them until there are enough entries
