@@ -21,7 +21,7 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return redact(f"{str(error.filename)!r}: {error.strerror}")
     text = str(error).strip() or type(error).__name__
-    return redact(text)
+    return redact(". ".join([text.rstrip("."), *error.__notes__]) if hasattr(error, "__notes__") else text)
 
 
 def report(error: BaseException, code: int, kind: str, words: Sequence[str]) -> None:

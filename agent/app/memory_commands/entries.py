@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from agent.app.exits import UsageProblem
+from agent.app.exits import Exit, UsageProblem
 from agent.app.memory_commands.curated import (
     TARGETS,
     Target,
@@ -49,16 +49,15 @@ def list_entries(
         return list_archive(config, output, category, as_json=json)
     store = open_curated(config, options, output)
     chosen: tuple[Target, ...] = TARGETS if target is None else (target,)
+    found = {one: overview(store, one) for one in chosen}
     if json:
-        output.data({one: overview(store, one) for one in chosen} | {"folder": str(store.mem_dir)})
-        return 0
-    for one in chosen:
-        found = overview(store, one)
-        head = output.styled(HEADINGS[one], "bold")
-        output.show(
-            "\n".join([f"{head}  {fill(found['used'], found['limit'])}", *entry_lines(found["entries"], output)])
-        )
-    return 0
+        output.data(found | {"folder": str(store.mem_dir)})
+    else:
+        for one, part in found.items():
+            head = f"{output.styled(HEADINGS[one], 'bold')}  {fill(part['used'], part['limit'])}"
+            lines = ["      (cannot be read)"] if "error" in part else entry_lines(part["entries"], output)
+            output.show("\n".join([head, *lines]))
+    return Exit.BUSY if any("error" in part for part in found.values()) else Exit.DONE
 
 
 def show(options: Options, target: OneTarget = None, json: AsJson = False) -> int:
