@@ -41,9 +41,8 @@ def test_the_error_of_the_work_is_raised() -> None:
         raise ValueError("broken")
 
     async def play() -> None:
-        with Interrupts(idle=lambda: None, woken=lambda: None) as interrupts:
-            with pytest.raises(ValueError, match="broken"):
-                await interrupts.run(fails())
+        with Interrupts(idle=lambda: None, woken=lambda: None) as interrupts, pytest.raises(ValueError, match="broken"):
+            await interrupts.run(fails())
 
     asyncio.run(play())
 
