@@ -11,7 +11,8 @@ from agent.chinese import is_chinese
 from agent.messages import Completion, Message, ToolChoice, text_of
 from agent.offline_knowledge import Done, done_calls, entries_in, plain_request
 from agent.offline_rules import Request, understand
-from agent.offline_steps import HANDLERS, Call, Step, Turn
+from agent.offline_steps import HANDLERS
+from agent.offline_turn import Call, Step, Turn
 from agent.offline_words import NOTES, say
 from tools import ToolCall
 

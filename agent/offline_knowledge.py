@@ -12,7 +12,7 @@ from agent.chinese import fold
 from agent.messages import Message, text_of
 from agent.offline_terms import terms_of
 
-__all__ = ["Done", "Entry", "done_calls", "entries_in", "exact", "found_in", "plain_request", "relevant"]
+__all__ = ["Done", "Entry", "done_calls", "entries_in", "exact", "found_in", "holding", "plain_request", "relevant"]
 
 _HEADING = re.compile(r"^## (MEMORY|USER)\.md\b.*$", re.MULTILINE)
 _BLOCK = re.compile(r"<([A-Za-z_]+)(?: [^>\n]*)?>\n(.*?)\n?</\1>\s*", re.DOTALL)
@@ -70,13 +70,17 @@ def entries_in(messages: Sequence[Message]) -> list[Entry]:
     return list({entry.text: entry for entry in entries if not entry.text.startswith("[blocked:")}.values())
 
 
-def exact(entries: Sequence[Entry], wanted: str) -> list[Entry]:
-    """Return the entries that `wanted` points at: the equal one, else those that hold it, else all of its words."""
+def holding(entries: Sequence[Entry], wanted: str) -> list[Entry]:
+    """Return the entry that is `wanted`, else those that hold it."""
     needle = fold(wanted).casefold()
     equal = [entry for entry in entries if fold(entry.text).casefold() == needle]
-    holding = [entry for entry in entries if needle in fold(entry.text).casefold()]
+    return equal or [entry for entry in entries if needle in fold(entry.text).casefold()]
+
+
+def exact(entries: Sequence[Entry], wanted: str) -> list[Entry]:
+    """Return the entries that `wanted` points at: those of `holding`, else those with all of its words."""
     words = terms_of(wanted)
-    return equal or holding or [entry for entry in entries if words and words <= terms_of(entry.text)]
+    return holding(entries, wanted) or [entry for entry in entries if words and words <= terms_of(entry.text)]
 
 
 def relevant(entries: Sequence[Entry], topic: str) -> list[Entry]:
