@@ -62,6 +62,11 @@ class ToolRegistry:
     def names(self) -> list[str]:
         return sorted(self._tools)
 
+    def keep(self, names: Iterable[str]) -> None:
+        """Take out every tool that is not named."""
+        wanted = set(names)
+        self._tools = {name: tool for name, tool in self._tools.items() if name in wanted}
+
     def schemas(self) -> list[dict[str, Any]]:
         """Return the schemas sorted by name, so that the prefix a provider caches is the same in every process."""
         return [self._tools[name].schema() for name in self.names()]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,7 @@ __all__ = [
 
 DEFAULT_BUDGET_TOKENS = 100_000
 CONTEXT_FILE_CHAR_LIMIT = 32_000
+OUTPUTS_KEPT_S = 3 * 24 * 3600
 
 
 def build_agent(
@@ -48,11 +51,11 @@ def build_agent(
     settings = config.settings
     memory_dir = curated_dir(config, options)
     provider = None if options.no_memory else build_provider(config, session.id if session is not None else "")
-    tools = build_tools(config, provider)
+    tools = build_tools(config, provider, outputs=outputs_dir(session.id if session is not None else "unsaved"))
     limits = settings.agents
     agent = Agent(
         model=model,
-        tools=_chosen(tools, options.tools),
+        tools=tools,
         session=session,
         instructions=instructions(config),
         memory_dir=False if memory_dir is None else memory_dir,
@@ -63,7 +66,7 @@ def build_agent(
         max_steps=settings.agent.max_steps,
         max_retries=settings.provider.max_retries,
         context_budget=context_budget(config),
-        can_delegate=limits.max_agents > 0 and (options.tools is None or "task" in options.tools),
+        can_delegate=limits.max_agents > 0,
         limits=AgentLimits(
             max_agents=limits.max_agents,
             max_steps=limits.max_steps,
@@ -74,7 +77,8 @@ def build_agent(
         name=settings.agent.name,
         cwd=config.cwd,
     )
-    _check_chosen(agent, tools, options.tools)
+    if options.tools is not None:
+        _keep_only(agent, options.tools)
     if session is not None:
         _tell_missing_tools(agent, session)
     return agent
@@ -87,20 +91,21 @@ def build_policy(config: Config) -> ToolPolicy:
     return ToolPolicy(policy.tools, default=policy.default)
 
 
-def build_tools(config: Config, provider: MemoryProvider | None = None) -> list[Tool]:
-    """Return the tools for files and commands; those of memory and delegation come from the agent."""
+def build_tools(config: Config, provider: MemoryProvider | None, *, outputs: Path) -> list[Tool]:
+    """Return the tools for files and commands; those of memory and delegation come from the agent.
+
+    `outputs`: where long outputs of commands are kept whole, for the model to read on.
+    """
     from tools import make_file_tools, make_shell_tool
 
     files, shell = config.settings.tools.files, config.settings.tools.shell
     protected = [_folder(config, name) for name in files.protected]
     if config.settings.memory.acl_enabled and provider is not None:
         protected += provider_folders(provider)
-    readable = [outputs_dir(), *(_folder(config, name) for name in files.readable)]
+    readable = [outputs, *(_folder(config, name) for name in files.readable)]
     return [
         *make_file_tools(config.cwd, protected=protected, readable=readable),
-        make_shell_tool(
-            config.cwd, timeout_s=shell.timeout_s, spill_dir=outputs_dir(), env_allow=tuple(shell.env_allow)
-        ),
+        make_shell_tool(config.cwd, timeout_s=shell.timeout_s, spill_dir=outputs, env_allow=tuple(shell.env_allow)),
     ]
 
 
@@ -140,26 +145,30 @@ def instructions(config: Config) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def outputs_dir() -> Path:
-    """Return where long outputs of commands are kept whole, for the model to read on."""
+def outputs_dir(session: str) -> Path:
+    """Return the folder for long outputs of a session; what is there from days ago is removed."""
     from platformdirs import user_cache_path
 
-    return user_cache_path("my-agent", appauthor=False) / "outputs"
+    folder = user_cache_path("my-agent", appauthor=False) / "outputs"
+    oldest = time.time() - OUTPUTS_KEPT_S
+    for path in folder.glob("*/*.txt") if folder.is_dir() else ():
+        with suppress(OSError):  # another process may be removing it too
+            if path.stat().st_mtime < oldest:
+                path.unlink()
+    return folder / session
 
 
 def _folder(config: Config, name: str) -> Path:
     return (config.cwd / Path(name).expanduser()).absolute()
 
 
-def _chosen(tools: Sequence[Tool], names: Sequence[str] | None) -> list[Tool]:
-    return list(tools) if names is None else [tool for tool in tools if tool.name in names]
-
-
-def _check_chosen(agent: Agent, tools: Sequence[Tool], names: Sequence[str] | None) -> None:
-    known = {tool.name for tool in tools} | set(agent.registry.names()) | {"task", "memory"}
-    strange = [name for name in names or () if name not in known]
-    if strange:
-        raise UsageProblem(f"--tools: there is no tool {strange[0]!r}; there are {', '.join(sorted(known))}")
+def _keep_only(agent: Agent, names: Sequence[str]) -> None:
+    """Leave only the tools that --tools names. One that is off here may be named all the same."""
+    known = {*agent.registry.names(), "memory", "task"}
+    for name in names:
+        if name not in known:
+            raise UsageProblem(f"--tools: there is no tool {name!r}; there are {', '.join(sorted(known))}")
+    agent.registry.keep(names)
 
 
 def _tell_missing_tools(agent: Agent, session: Session) -> None:

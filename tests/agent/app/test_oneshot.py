@@ -218,11 +218,13 @@ def test_the_folder_of_work_can_be_chosen(place: Place, wire: Any) -> None:
 
 
 def test_only_the_chosen_tools_are_offered(place: Place, wire: Any) -> None:
+    place.with_memory(MEMORY="a fact")
     server = wire(message("a"), message("b"))
     place.run("run", "--tools", "file_read,shell", "hi")
     assert [tool["function"]["name"] for tool in server.requests[0].data["tools"]] == ["file_read", "shell"]
     place.run("run", "--tools", "", "hi")
     assert not server.requests[1].data.get("tools")
+    assert "a fact" in server.requests[1].messages[0]["content"]
 
 
 def test_tools_that_an_old_session_used_are_missed(place: Place, wire: Any) -> None:
