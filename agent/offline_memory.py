@@ -75,6 +75,8 @@ def _forgotten(turn: Turn, what: str, done: list[Done]) -> Step:
     last = done[-1]
     if last.failed and len(done) == 1 and last.arguments.get("old_text") == what and "not found" in last.result:
         return [("memory", {"target": "user", "action": "remove", "old_text": what})]
+    if last.failed and len(done) == 2 and all("not found" in one.result for one in done):
+        return turn.say("none_fits", what=what)
     if last.failed:
         return turn.say("not_forgotten", error=last.result)
     return turn.say("forgot", content=last.arguments.get("old_text") or last.arguments.get("key"))

@@ -225,6 +225,8 @@ def test_an_entry_that_the_prompt_does_not_show_is_looked_for_in_both_files() ->
 
     assert [arguments["target"] for _, arguments in talk.calls] == ["memory", "user"]
     assert "Forgotten: Minka" in said
+    missing = [f"Error: Text 'Minka' not found in {target}" for target in ("memory", "user")]
+    assert "No entry that I know of holds Minka" in Talk(*ALL).say("forget Minka", *missing)
 
 
 def test_the_archive_forgets_by_key() -> None:
