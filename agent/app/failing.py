@@ -9,7 +9,7 @@ from itertools import pairwise
 from agent.app.exits import AppProblem, Exit
 from agent.app.output import Output, open_output
 
-__all__ = ["report", "sentence"]
+__all__ = ["report", "sentence", "show_trace"]
 
 
 def sentence(error: BaseException) -> str:
@@ -37,6 +37,11 @@ def report(error: BaseException, code: int, kind: str, words: Sequence[str]) -> 
 
         found = failure(code, kind, sentence(error))
         output.line(found if _is_run(before_end) else {"exit_code": int(code), "error": found["error"]})
+    show_trace(error, output)
+
+
+def show_trace(error: BaseException, output: Output) -> None:
+    """With -vv, show where an error came from, unless it is only the person's to put right."""
     if isinstance(error, AppProblem) or output.verbose < 2:
         return
     import traceback

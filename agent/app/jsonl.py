@@ -16,7 +16,7 @@ def outcome(
     *,
     result: str = "",
     exit_code: int = 0,
-    finish_reason: str | None = None,
+    finish_reason: str,
     steps: int = 0,
     usage: Usage | None = None,
     memory_writes: list[dict[str, Any]] | None = None,
@@ -45,7 +45,7 @@ _NO_USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "cached_tokens": 0, "ca
 
 def failure(exit_code: int, kind: str, message: str) -> dict[str, Any]:
     """Return the object of a run that failed before it began."""
-    return outcome(exit_code=exit_code, error={"kind": kind, "message": message})
+    return outcome(exit_code=exit_code, finish_reason="error", error={"kind": kind, "message": message})
 
 
 def event(one: Event) -> dict[str, Any]:

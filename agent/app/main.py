@@ -73,8 +73,8 @@ def _dispatch(words: Sequence[str]) -> int:
     except UnknownCommand as error:
         raise UsageProblem(str(error)) from error
     if found.command is None:
-        flags = [word for word in words if word.startswith("-")]
-        if found.path or any(word in ("-h", "--help") for word in flags) or list(words) == ["help"]:
+        before_end = words[: words.index("--")] if "--" in words else words
+        if found.path or any(word in ("-h", "--help") for word in before_end) or list(words) == ["help"]:
             print(help_text(found.path))  # noqa: T201
             return 0
     from agent.app.parsing import call
@@ -85,12 +85,18 @@ def _dispatch(words: Sequence[str]) -> int:
 
 
 def _prompt(words: Sequence[str]) -> int:
-    """Run a line without a command: a chat where a person sits at both ends, else one task."""
+    """Run a line without a command: a chat where a person sits at both ends, else one task.
+
+    A flag that only `run` has makes it a task in a terminal too.
+    """
     from agent.app.commands import COMMANDS, Command
+    from agent.app.options import FLAGS
     from agent.app.output import is_terminal
     from agent.app.parsing import call
 
-    name = "chat" if is_terminal(sys.stdin) and is_terminal(sys.stdout) else "run"
+    once = {name for flag in FLAGS if flag.scope == "run" for name in flag.names}
+    wants_task = any(word.partition("=")[0] in once for word in words)
+    name = "chat" if is_terminal(sys.stdin) and is_terminal(sys.stdout) and not wants_task else "run"
     command = COMMANDS[name]
     assert isinstance(command, Command)  # noqa: S101 - the table says so
     return call((name,), command, words)

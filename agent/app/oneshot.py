@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from agent.app.config import Config, load_config
 from agent.app.exits import Exit, TimedOut, UsageProblem, exit_of
-from agent.app.failing import sentence
+from agent.app.failing import sentence, show_trace
 from agent.app.options import Options
 from agent.app.output import Output, is_terminal, open_output
 from agent.app.parameters import Arg
 from agent.app.run_approval import Nobody, Person, choose_approver
-from agent.app.stdin import read_stdin
+from agent.app.task import read_task
 
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.app.progress import Progress, Shown
+    from agent.events import Event
     from agent.reply import Reply
     from agent.session import Session
 
@@ -63,6 +63,8 @@ class OneShot:
     session: Session | None = None
     progress: Progress | None = None
     shown: Shown | None = None
+    turn: asyncio.Task[Reply] | None = None
+    reader_left: BrokenPipeError | None = None
     model: str = ""
 
     def play(self, task: str | None) -> int:
@@ -71,7 +73,7 @@ class OneShot:
         try:
             for warning in self.config.warnings:
                 self.output.notice(warning)
-            reply = self._answered(self._text(task), approver)
+            reply = self._answered(read_task(task, self.options, self.output, self.deadline), approver)
         except BrokenPipeError:
             raise
         except BaseException as error:
@@ -80,25 +82,6 @@ class OneShot:
                 raise
             return self._failed(error, code, kind)
         return self._done(reply, approver)
-
-    def _text(self, task: str | None) -> str:
-        """Return the user's message: the task, and what was piped in."""
-        if task is not None:
-            task = _whole(task, self.output)
-        wanted = task is None or task == "-"
-        piped = None if self.options.no_stdin else read_stdin(needed=wanted, deadline=self.deadline)
-        if piped is not None and piped.replaced:
-            self.output.notice("standard input is not UTF-8; what could not be read was replaced by �")
-        if piped is not None and piped.silent:
-            self.output.notice("nothing came on stdin for 3 s; going on without it (--no-stdin does not wait)")
-        text = piped.text if piped is not None else ""
-        if wanted:
-            task = text
-        elif text.strip():
-            task = f"{task}\n\n<stdin>\n{text.rstrip()}\n</stdin>"
-        if not task or not task.strip():
-            raise UsageProblem("There is nothing to do: the task is empty. Give it as an argument, or pipe it in")
-        return task
 
     def _answered(self, text: str, approver: Nobody) -> Reply:
         """Build the agent and let it answer, within the time that is left."""
@@ -138,6 +121,7 @@ class OneShot:
         from agent.app.signals import cancel_on_signals
 
         assert self.progress is not None  # noqa: S101 - made just before
+        self.turn = asyncio.current_task()
         with cancel_on_signals() as cancelled:
             try:
                 async with asyncio.timeout_at(self._loop_deadline()) as clock:
@@ -148,6 +132,8 @@ class OneShot:
                 raise TimedOut(f"stopped: the time limit of {self.options.timeout_s:g} s (--timeout) passed") from error
             except asyncio.CancelledError:
                 cancelled.raise_if_signalled()
+                if self.reader_left is not None:
+                    raise self.reader_left from None
                 raise
             finally:
                 if self.shown is not None:
@@ -190,6 +176,7 @@ class OneShot:
     def _failed(self, error: BaseException, code: int, kind: str) -> int:
         message = sentence(error)
         self.output.problem(f"my-agent: {message}")
+        show_trace(error, self.output)
         if self.form != "text":
             progress, agent = self.progress, self.agent
             self._print_outcome(
@@ -207,15 +194,17 @@ class OneShot:
 
         session = self.session.id if self.session is not None and self.session.path.exists() else None
         found = outcome(session=session, model=self.model, seconds=time.monotonic() - self.started, **parts)
-        if self.form == "stream-json":
-            self.output.line({"type": "result", **found})
-        else:
-            self.output.data(found)
+        self.output.line({"type": "result", **found} if self.form == "stream-json" else found)
 
-    def _stream_event(self, event: Any) -> None:
+    def _stream_event(self, event: Event) -> None:
         from agent.app.jsonl import event as as_json
 
-        self.output.line(as_json(event))
+        try:
+            self.output.line(as_json(event))
+        except BrokenPipeError as error:
+            self.reader_left = error
+            if self.turn is not None:
+                self.turn.cancel()  # nobody reads on, so nothing more is to be paid for
 
     def _show_figures(self, reply: Reply) -> None:
         from agent.app.progress import figures
@@ -231,13 +220,3 @@ def _format(options: Options) -> Format:
     if options.json and form == "text":
         raise UsageProblem("--json and --output-format text exclude each other")
     return form  # type: ignore[return-value]  # one of the three, as checked
-
-
-def _whole(task: str, output: Output) -> str:
-    """Return the task without the halves that stand for bytes of the command line which are not UTF-8."""
-    encoding = sys.getfilesystemencoding()
-    try:
-        return task.encode(encoding, "surrogateescape").decode("utf-8")
-    except UnicodeDecodeError:
-        output.notice("the task is not UTF-8; what could not be read was replaced by �")
-        return task.encode(encoding, "surrogateescape").decode("utf-8", "replace")

@@ -85,10 +85,11 @@ def choose_approver(output: Output, *, yes: bool) -> Nobody:
         return Yes()
     if not is_terminal(output.stderr):
         return Nobody()
-    if is_terminal(sys.stdin):
-        return Person(output, sys.stdin.fileno())
     try:
-        # standard input is a pipe, but a person may sit at the terminal of this process
-        return Person(output, os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+        # where standard input is a pipe, a person may still sit at the terminal of this process
+        typed = sys.stdin.fileno() if is_terminal(sys.stdin) else os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+        # in the background, a program that reads the terminal is stopped
+        in_front = os.tcgetpgrp(typed) == os.getpgrp()
     except OSError:
         return Nobody()
+    return Person(output, typed) if in_front else Nobody()

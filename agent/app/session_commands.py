@@ -76,7 +76,7 @@ def show(options: Options, session: Id, json: AsJson = False) -> int:
 def fork(options: Options, session: Id, json: AsJson = False) -> int:
     """Copy a session; the original stays as it is."""
     config, output = begin(options)
-    copy = copy_of(find_saved(config, session))
+    copy = copy_of(find_saved(config, session), config)
     copy.close()
     if json:
         output.data({"id": copy.id, "parent": copy.parent, "path": str(copy.path)})

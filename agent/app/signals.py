@@ -26,10 +26,10 @@ def raise_on_signals() -> Iterator[None]:
             signal.signal(other, signal.SIG_IGN)  # a second one must not break the cleaning up
         raise Terminated(128 + number)
 
-    before = {number: signal.getsignal(number) for number in ENDING}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, raise_it)
+    handlers = {number: signal.getsignal(number) for number in ENDING}
+    before = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
+    for number in before:
+        signal.signal(number, raise_it)
     try:
         yield
     finally:
@@ -60,7 +60,7 @@ def cancel_on_signals() -> Iterator[Cancelled]:
             cancelled.signal = number
             task.cancel()
 
-    watched = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    watched = [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     before = {number: signal.getsignal(number) for number in watched}
     for number in watched:
         loop.add_signal_handler(number, cancel, number)

@@ -34,7 +34,7 @@ def choose_session(config: Config, options: Options, model: str) -> Session | No
     if not wanted:
         return Session.create(folder, cwd=config.cwd, model=model)
     path = find_saved(config, options.resume) if options.resume is not None else _last(folder, config.cwd)
-    return copy_of(path) if options.fork else Session.open(path)
+    return copy_of(path, config) if options.fork else Session.open(path)
 
 
 def find_saved(config: Config, name: str) -> Path:
@@ -59,12 +59,12 @@ def find_saved(config: Config, name: str) -> Path:
         raise
 
 
-def copy_of(path: Path) -> Session:
-    """Begin a new session with what was said in `path`, which stays as it is and may be in use."""
+def copy_of(path: Path, config: Config) -> Session:
+    """Begin a new session, here, with what was said in `path`, which stays as it is and may be in use."""
     from agent.failures import SessionUnavailable
     from agent.healing import heal
     from agent.session import Session
-    from agent.session_file import read_talk
+    from agent.session_file import VERSION, read_talk
 
     try:
         talk = read_talk(path)
@@ -72,8 +72,10 @@ def copy_of(path: Path) -> Session:
         raise SessionUnavailable(f"Session file {str(path)!r} cannot be read: {error.strerror}") from error
     if not talk.messages:
         raise SessionUnavailable(f"{str(path)!r} holds no talk that could be copied")
-    head = talk.head
-    copy = Session.create(path.parent, cwd=str(head.get("cwd", "")), model=str(head.get("model", "")), parent=path.stem)
+    if int(talk.head.get("version") or VERSION) > VERSION:
+        raise SessionUnavailable(f"{str(path)!r} was written by a newer version of my-agent; update to open it")
+    model, folder = str(talk.head.get("model", "")), find_sessions_dir(config.cwd)
+    copy = Session.create(folder, cwd=config.cwd, model=model, parent=path.stem)
     for message in heal(talk.messages):
         copy.append(message)
     if talk.damaged:

@@ -142,8 +142,9 @@ def _joined(own: Values, project: Values, warnings: list[str]) -> Values:
     if looser:
         warnings.append(f"The project's policy may only be stricter than yours; ignored: {', '.join(looser)}")
     acl = ("memory", "acl_enabled")
-    if acl in own and own[acl].value is True and project.pop(acl, own[acl]).value is not True:
+    if acl in own and own[acl].value is True and acl in project and project[acl].value is False:
         warnings.append("The project may not switch memory.acl_enabled off; it stays on")
+        policy[acl] = own[acl]
     return {**own, **project, **policy}
 
 

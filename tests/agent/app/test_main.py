@@ -207,3 +207,18 @@ def test_an_internal_error_is_a_sentence(place: Place) -> None:
     assert done.returncode == 1
     assert "internal error: ZeroDivisionError: division by zero" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_events_that_nobody_reads_end_the_turn(place: Place, wire: Wire) -> None:
+    server = wire(message(None, [call("shell", {"command": "head -c 100000 /dev/zero | tr '\\0' x"})]), message("more"))
+    process = place.start("run", "--output-format", "stream-json", "x")
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    assert place.finish(process).code == 141
+    assert len(server.requests) <= 1
+
+
+def test_a_flag_of_run_alone_makes_a_prompt_a_task(place: Place, wire: Wire) -> None:
+    wire(message("42"))
+    assert place.process("--json", "what is it?").json["result"] == "42"

@@ -113,3 +113,21 @@ def test_without_a_command_a_terminal_is_a_chat(place: Place) -> None:
     child.close()
     assert child.exitstatus == 0
     assert os.WIFEXITED(child.status)
+
+
+def test_a_task_is_a_task_in_a_terminal_too_where_a_flag_says_so(place: Place, wire: Wire) -> None:
+    wire(message("42"))
+    child = terminal(place, "what is it?", "--output-format", "json")
+    child.expect_exact('"result": "42"')
+    child.expect(pexpect.EOF)
+
+
+def test_a_task_can_be_typed(place: Place, wire: Wire) -> None:
+    server = wire(message("42"))
+    child = terminal(place, "run")
+    child.expect("Ctrl-D")
+    child.sendline("what is it?")
+    child.sendeof()
+    child.expect("42")
+    child.expect(pexpect.EOF)
+    assert server.requests[0].messages[-1]["content"] == "what is it?\n"
