@@ -22,9 +22,9 @@ LONGEST_LISTING = 12_000
 def parse_entries(text: str) -> list[str]:
     """Return the entries of a file's text, each once, without blanks round them.
 
-    Tolerant: a byte order mark, CRLF, blanks beside a `§`, blank lines and empty entries are nothing.
+    Tolerant: byte order marks, CRLF, blanks beside a `§`, blank lines and empty entries are nothing.
     """
-    text = text.lstrip("\ufeff").replace("\r\n", "\n")
+    text = text.replace("\ufeff", "").replace("\r\n", "\n")
     parts = DIVIDER.split(text) if "§" in text else [text]
     return list(dict.fromkeys(entry for part in parts if (entry := part.strip())))
 
