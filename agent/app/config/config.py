@@ -26,7 +26,7 @@ from agent.app.config.layers import (
     unknown_key_warnings,
 )
 from agent.app.config.settings import Settings
-from agent.app.config.verdicts import DEFAULT, TOOLS, stricter_of
+from agent.app.config.verdicts import DEFAULT, TOOLS, meant_tool, stricter_of
 from agent.app.exits import ConfigProblem, UsageProblem
 from agent.app.options import Options
 from agent.home import HOME_NAME
@@ -81,6 +81,7 @@ def load_config(options: Options, env: Mapping[str, str] = os.environ) -> Config
     values |= _policy_flags(options)
     settings = build(Settings, values)
     _check_together(settings, values)
+    warnings += _misspelt_tools(settings, values)
     return Config(settings, cwd, values, files, tuple(warnings), profile)
 
 
@@ -159,6 +160,19 @@ def _policy_flags(options: Options) -> Values:
             found[(*TOOLS, name)] = Value(verdict, f"flag {flag}")
             # the strictest of contradicting flags is the last here, so it stands
     return found
+
+
+def _misspelt_tools(settings: Settings, values: Values) -> list[str]:
+    """A verdict on a misspelt name would protect nothing: say so, and refuse it where a flag gave it."""
+    warnings: list[str] = []
+    for name in settings.security.tool_policy.tools:
+        if (meant := meant_tool(name)) is None:
+            continue
+        origin = values[(*TOOLS, name)].origin
+        if origin.startswith("flag "):
+            raise UsageProblem(f"{origin.removeprefix('flag ')}: there is no tool {name!r}; did you mean {meant!r}?")
+        warnings.append(f"{dotted((*TOOLS, name))} ({origin}): there is no such tool; did you mean {meant!r}?")
+    return warnings
 
 
 def _check_together(settings: Settings, values: Values) -> None:

@@ -10,6 +10,7 @@ import pytest
 from command_line import Place
 
 from agent.app.config import Config, load_config
+from agent.app.config.verdicts import BUILT_IN_TOOLS
 from agent.app.exits import ConfigProblem, UsageProblem
 from agent.app.options import Options
 
@@ -306,3 +307,19 @@ def test_a_damaged_list_of_trusted_files_trusts_nobody(place: Place, load: Any) 
     assert json.loads(listing.read_text())
     listing.write_text("{")
     assert load().settings.provider.base_url == ""
+
+
+def test_a_verdict_on_a_misspelt_tool_is_told(place: Place, load: Any) -> None:
+    place.user_config('[security.tool_policy.tools]\nshel = "deny"\nmy_own_tool = "deny"\n')
+    config = load()
+    assert len(config.warnings) == 1
+    assert "security.tool_policy.tools.shel" in config.warnings[0]
+    assert "did you mean 'shell'?" in config.warnings[0]
+    with pytest.raises(UsageProblem, match="--deny: there is no tool 'file_wriet'; did you mean 'file_write'"):
+        load(Options(deny=("file_wriet",)))
+
+
+def test_every_built_in_tool_is_known_by_name(place: Place) -> None:
+    place.with_memory().user_config('[memory]\nbackend = "markdown"\n')
+    names = [row["name"] for row in place.run("tools", "list", "--json").json]
+    assert sorted(names) == sorted(BUILT_IN_TOOLS)
