@@ -30,6 +30,7 @@ class LocalEmbedder(BlockingEmbedder):
             where=f"the local model {LOCAL_MODEL}",
             max_chars=MAX_CHARS,
             timeout_s=None,
+            batch_texts=8,  # so much is still computed after a call was given up
         )
 
     def _ask(self, batch: list[str], query: bool) -> list[Any]:

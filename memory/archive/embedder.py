@@ -47,12 +47,20 @@ class BlockingEmbedder(ABC):
     """Asks a provider for batch after batch in a thread; a subclass says how one batch is asked for."""
 
     def __init__(
-        self, provider: str, model: str, dimensions: int, *, where: str, max_chars: int, timeout_s: float | None
+        self,
+        provider: str,
+        model: str,
+        dimensions: int,
+        *,
+        where: str,
+        max_chars: int,
+        timeout_s: float | None,
+        batch_texts: int = BATCH_TEXTS,
     ) -> None:
         self.provider, self.model, self._dimensions = provider, model, dimensions
         self._where = where
         # How messages name the provider: never with a key in it.
-        self._max_chars, self._timeout_s = max_chars, timeout_s
+        self._max_chars, self._timeout_s, self._batch_texts = max_chars, timeout_s, batch_texts
 
     @property
     def identity(self) -> str:
@@ -64,7 +72,7 @@ class BlockingEmbedder(ABC):
 
     async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
         vectors: list[list[float]] = []
-        for batch in _batches([_clean(text, self._max_chars) for text in texts]):
+        for batch in _batches([_clean(text, self._max_chars) for text in texts], self._batch_texts):
             vectors += check_vectors(await self._within_limit(batch, query), len(batch), self.dimensions, self._where)
         return vectors
 
@@ -139,11 +147,11 @@ def _clean(text: str, max_chars: int) -> str:
     return text[:max_chars].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 
-def _batches(texts: list[str]) -> Iterator[list[str]]:
+def _batches(texts: list[str], most: int) -> Iterator[list[str]]:
     batch: list[str] = []
     chars = 0
     for text in texts:
-        if batch and (len(batch) == BATCH_TEXTS or chars + len(text) > BATCH_CHARS):
+        if batch and (len(batch) == most or chars + len(text) > BATCH_CHARS):
             yield batch
             batch, chars = [], 0
         batch.append(text)

@@ -9,19 +9,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Lock
+from uuid import UUID, uuid4
 
 from memory.archive.backend import Reader, Writer
 from memory.archive.entry import ArchiveUnavailable
-from memory.archive.postgres_errors import STATEMENT_S, ArchiveInterrupted, Where, server_name
+from memory.archive.postgres_errors import READ_S, WRITE_S, ArchiveInterrupted, Where, server_name
 from memory.archive.postgres_near import FROM_ROWS, missing
 from memory.archive.postgres_pool import PostgresPool
-from memory.archive.postgres_schema import Layout, prepare
+from memory.archive.postgres_schema import Layout, kept_as, prepare
 from memory.archive.postgres_tables import PostgresWriter
 
 __all__ = ["PostgresBackend"]
 
 SCHEMA = re.compile(r"(?!pg_)[^\W\d][\w-]*")
-# A writer that went silent (a laptop put to sleep) does not keep the others out for longer.
+# A program that went silent in a transaction (a laptop put to sleep) does not keep others out for longer.
 SILENCE_S = 60
 
 
@@ -78,7 +79,7 @@ class PostgresBackend:
     @contextmanager
     def _reading(self) -> Iterator[PostgresWriter]:
         layout = self._prepared()
-        begin = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", *self._settings(layout)]
+        begin = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", *self._settings(layout, READ_S)]
         with self._pool.transaction(begin) as (link, _):
             yield PostgresWriter(link, layout.has_vectors)
 
@@ -87,46 +88,48 @@ class PostgresBackend:
         layout = self._prepared()
         begin = [
             "BEGIN",
-            *self._settings(layout),
-            self._pool.where.lock_timeout,
-            f"SET LOCAL idle_in_transaction_session_timeout = '{SILENCE_S}s'",
-            # What is committed is seen from here on: each statement looks anew, and nobody else writes.
-            f"SELECT pg_advisory_xact_lock({self._writer_lock})",
-            "SELECT CASE WHEN current_setting('transaction_read_only') = 'off' THEN pg_current_xact_id()::text END",
+            *self._settings(layout, WRITE_S),
+            *self._alone(),  # what is committed is seen from here on: each statement looks anew
+            "SELECT current_setting('transaction_read_only') = 'on'",
         ]
-        with self._pool.transaction(begin) as (link, (number,)):
-            if number is None:
+        with self._pool.transaction(begin) as (link, (read_only,)):
+            if read_only:
                 raise ArchiveUnavailable(
                     f"Postgres at {self.place} is read-only: give the address of the primary server, or free its disk"
                 )
             yield PostgresWriter(link, layout.has_vectors)
+            token = uuid4()
             try:
-                link.commit()
+                link.commit(*kept_as(token))
             except ArchiveInterrupted:
-                self._learn_outcome(number)
+                self._learn_outcome(token)
 
-    def _learn_outcome(self, number: str) -> None:
-        """Ask what became of a transaction whose COMMIT was not answered. Raises unless it was kept."""
+    def _learn_outcome(self, token: UUID) -> None:
+        """Look what became of a transaction whose COMMIT was not answered. Raises unless it was kept."""
         deadline = time.monotonic() + self._pool.where.patience_s
-        while True:
+        kept = None
+        while kept is None:
             try:
-                with self._pool.transaction(["BEGIN READ ONLY", f"SELECT pg_xact_status('{int(number)}'::xid8)"]) as (
-                    _,
-                    row,
-                ):
-                    (status,) = row
-            except ArchiveUnavailable:
-                status = "in progress"  # no server, no answer: it may be starting again
-            if status == "committed":
-                return
-            if status == "aborted":
-                raise ArchiveInterrupted(f"Postgres at {self.place} broke off before anything was kept: try again")
-            if status != "in progress" or time.monotonic() > deadline:
-                raise ArchiveUnavailable(
-                    f"Postgres at {self.place} broke off while it kept the change, and does not say whether it did: "
-                    "look before you store again"
-                )
-            time.sleep(0.1)
+                kept = self._was_kept(token)
+            except ArchiveUnavailable as error:  # the server may be starting again
+                if time.monotonic() > deadline:
+                    raise ArchiveUnavailable(
+                        f"Postgres at {self.place} broke off while it kept the change, and nobody can be asked whether it "
+                        "did: look before you store again"
+                    ) from error
+                time.sleep(0.1)
+        if not kept:
+            raise ArchiveInterrupted(f"Postgres at {self.place} broke off before anything was kept: try again")
+
+    def _was_kept(self, token: UUID) -> bool:
+        """Once this has the writers' lock, the transaction in question has ended, one way or the other."""
+        begin = ["BEGIN", *self._settings(self._prepared(), READ_S), *self._alone()]
+        with self._pool.transaction(begin) as (link, _):
+            return bool(link.rows("SELECT 1 FROM commits WHERE token = ?", [token]))
+
+    def _alone(self) -> list[str]:
+        """Return the statements that wait until nobody else writes."""
+        return [self._pool.where.lock_timeout, f"SELECT pg_advisory_xact_lock({self._writer_lock})"]
 
     def _prepared(self) -> Layout:
         with self._lock:
@@ -134,10 +137,11 @@ class PostgresBackend:
                 self._layout = prepare(self._pool)
             return self._layout
 
-    def _settings(self, layout: Layout) -> list[str]:
+    def _settings(self, layout: Layout, statement_s: int) -> list[str]:
         """Return what each transaction sets for itself. Compiling a plan (jit) takes longer than any of ours runs."""
         return [
             f"SET LOCAL search_path TO {layout.path}",
-            f"SET LOCAL statement_timeout = '{STATEMENT_S}s'",
+            f"SET LOCAL statement_timeout = '{statement_s}s'",
+            f"SET LOCAL idle_in_transaction_session_timeout = '{SILENCE_S}s'",
             "SET LOCAL jit = off",
         ]

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     import psycopg
 
 __all__ = [
-    "STATEMENT_S",
+    "READ_S",
+    "WRITE_S",
     "ArchiveInterrupted",
     "Where",
     "is_busy",
@@ -31,7 +32,7 @@ SENTENCES = {
     "53200": "has no memory left: try again later",
     "53300": "has no connection left: lower max_connections of its users, or put PgBouncer before it",
     "55P03": "is busy: another program has been writing to schema {schema!r} for {lock_s} s; try again",
-    "57014": "took longer than {statement_s} s and was stopped: try again, or narrow the request",
+    "57014": "took too long and was stopped: try again, or narrow the request",
 }
 # The same, and nothing was kept: the server went down, came up, or undid the work to serve another.
 INTERRUPTED = {"40001", "40P01", "57P01", "57P02", "57P03", "57P05", "25P03", "08000", "08003", "08006"}
@@ -43,6 +44,8 @@ REFUSALS = [
     ("too many clients", SENTENCES["53300"]),
     ("too many connections", SENTENCES["53300"]),
     ("remaining connection slots", SENTENCES["53300"]),
+    ("no more connections allowed", SENTENCES["53300"]),
+    ("query_wait_timeout", SENTENCES["53300"]),
     ("starting up", "is starting: try again in a moment"),
     ("shutting down", "is shutting down: try again later"),
     ("in recovery mode", "is recovering from a crash: try again in a moment"),
@@ -67,9 +70,9 @@ LOST = [
     "no connection to the server",
     "consuming input failed",
     "sending query failed",
-    "query_wait_timeout",
 ]
-STATEMENT_S = 20
+# How long a statement may take: a search is given up, the rebuilding of a large archive is not.
+READ_S, WRITE_S = 20, 300
 
 
 class Where(NamedTuple):
@@ -98,7 +101,7 @@ def unavailable(error: psycopg.Error, where: Where) -> ArchiveUnavailable:
     sentence = SENTENCES.get(code) or next((sentence for text, sentence in REFUSALS if text in told), None)
     if sentence is None:
         return ArchiveUnavailable(f"Postgres at {where.place} answered: {_plain(error)}")
-    words = {"schema": where.schema, "lock_s": f"{where.patience_s:g}", "statement_s": STATEMENT_S}
+    words = {"schema": where.schema, "lock_s": f"{where.patience_s:g}"}
     return ArchiveUnavailable(f"Postgres at {where.place} {sentence.format(**words)}")
 
 
@@ -109,7 +112,7 @@ def is_starting(error: psycopg.Error) -> bool:
 
 def is_busy(error: psycopg.Error) -> bool:
     """Tell whether the server has no connection left for us."""
-    texts = ("too many clients", "too many connections", "remaining connection slots")
+    texts = ("too many clients", "too many connections", "remaining connection slots", "no more connections allowed")
     return error.sqlstate == "53300" or any(text in str(error) for text in texts)
 
 

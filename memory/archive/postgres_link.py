@@ -61,11 +61,16 @@ class PostgresLink:
             text = statement[: one.start(1)] + many + statement[one.end(1) :]
             self.run(text, [value for row in some for value in row])
 
-    def commit(self) -> None:
-        """Raises `ArchiveInterrupted` where the connection is lost, and then it is not known what became of it."""
+    def commit(self, *last: str) -> None:
+        """Run `last` and commit, in one go.
+
+        Raises `ArchiveInterrupted` where the connection is lost, and then it is not known what became of it.
+        """
         with self._speaking():
-            done = self.connection.execute(b"COMMIT").statusmessage
-        if done != "COMMIT":  # after a failed statement the server takes it for ROLLBACK
+            cursor = self.connection.execute("; ".join([*last, "COMMIT"]).encode())
+            while cursor.nextset():
+                continue
+        if cursor.statusmessage != "COMMIT":  # after a failed statement the server takes it for ROLLBACK
             raise ArchiveUnavailable(f"Postgres at {self.where.place} undid what was to be kept: try again")
 
     def undo(self) -> None:

@@ -28,7 +28,10 @@ class NearIndex(NamedTuple):
         return f"model = {text_literal(self.model)} AND size = {self.size}"
 
     def exists(self, link: PostgresLink) -> bool:
-        statement = "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(?) AND indisvalid"
+        statement = (
+            "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(quote_ident(current_schema()) || '.' || ?) "
+            "AND indisvalid"
+        )
         return bool(link.rows(statement, [self.name]))
 
     def creation(self, schema: str, extension: str) -> list[str]:

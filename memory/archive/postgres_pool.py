@@ -25,15 +25,18 @@ __all__ = ["PostgresPool"]
 
 SLICE_S = 0.1
 IDLE_S = 300.0
+# What holds unless the URL says otherwise.
 OPTIONS = {
     "application_name": "my-agent",
-    "client_encoding": "UTF8",
     "connect_timeout": "5",
     # A server that vanished is noticed after a minute and a half, not after hours.
     "keepalives_idle": "30",
     "keepalives_interval": "15",
     "keepalives_count": "4",
+    "tcp_user_timeout": "90000",
 }
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # the person gets our sentences
 
 
 class PostgresPool:
@@ -89,7 +92,11 @@ class PostgresPool:
 
         if link.connection.pgconn.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
             link.undo()
-        self._open().putconn(link.connection)
+        with self._lock:
+            if self._pool is not None:
+                self._pool.putconn(link.connection)
+                return
+        link.connection.close()  # the pool was closed in the meantime
 
     def _take(self) -> psycopg.Connection[Any]:
         """Wait for a connection. A server out of reach is reported at once; one that starts or is full, late."""
@@ -132,7 +139,7 @@ class PostgresPool:
             raise ArchiveUnavailable(sentence) from error
         try:
             given = conninfo_to_dict(self._url)
-            line = make_conninfo(self._url, **{name: value for name, value in OPTIONS.items() if name not in given})
+            line = make_conninfo(self._url, **{**OPTIONS, **given, "client_encoding": "UTF8"})
         except psycopg.Error:
             sentence = "the URL of Postgres cannot be read: write postgresql://user:password@host:port/database, "
             # Without the cause, which would show the password.
@@ -158,7 +165,6 @@ class PostgresPool:
                 connection.adapters.register_dumper(PassedOn, BytesAsTheyAre)
                 return connection
 
-        logging.getLogger("psycopg").addHandler(logging.NullHandler())  # the person gets our sentences
         return ConnectionPool(
             line,
             connection_class=Noting,

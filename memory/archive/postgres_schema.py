@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import hashlib
 from typing import NamedTuple
+from uuid import UUID
 
 from memory.archive.entry import ArchiveUnavailable
-from memory.archive.postgres_errors import STATEMENT_S, Where
+from memory.archive.postgres_errors import WRITE_S, Where
 from memory.archive.postgres_link import PostgresLink
 from memory.archive.postgres_pool import PostgresPool
 from memory.archive.sql_tables import TABLE_VERSION, Types, tables
 
-__all__ = ["Layout", "prepare", "quoted"]
+__all__ = ["Layout", "kept_as", "prepare", "quoted"]
 
 OLDEST_SERVER = 130_000
 TYPES = Types(
@@ -29,6 +30,9 @@ VECTOR_TABLES = [
     "ALTER TABLE vectors ALTER COLUMN vector SET STORAGE EXTERNAL",
     "CREATE INDEX vectors_owner ON vectors (model, owner)",
 ]
+# By what an unanswered COMMIT is told from one that never came; transaction numbers come twice after a crash.
+COMMITS = "CREATE TABLE commits (at TIMESTAMPTZ NOT NULL DEFAULT now(), token UUID NOT NULL, PRIMARY KEY (at, token))"
+VERSION = "CREATE TABLE my_agent_archive (version INTEGER NOT NULL)"
 BLOCK_STORAGE = [
     "ALTER TABLE blocks ALTER COLUMN data SET STORAGE EXTERNAL",
     "ALTER TABLE blocks SET (toast_tuple_target = 8160)",
@@ -56,7 +60,7 @@ class Layout(NamedTuple):
 
 def prepare(pool: PostgresPool) -> Layout:
     """Return the layout, made or brought up to date before if need be. Raises `ArchiveUnavailable`."""
-    settings = [f"SET LOCAL statement_timeout = '{STATEMENT_S}s'", pool.where.lock_timeout]
+    settings = [f"SET LOCAL statement_timeout = '{WRITE_S}s'", pool.where.lock_timeout]
     with pool.transaction(["BEGIN", *settings]) as (link, _):
         layout = _look(link, pool.where)
         link.commit()
@@ -109,7 +113,7 @@ def _migrated(link: PostgresLink, layout: Layout, where: Where) -> Layout:
     layout = layout._replace(extension=_look(link, where).extension)
     link.run(f"SET LOCAL search_path TO {layout.path}")
     if layout.version == 0:
-        for statement in [*tables(TYPES), *BLOCK_STORAGE, "CREATE TABLE my_agent_archive (version INTEGER NOT NULL)"]:
+        for statement in [*tables(TYPES), *BLOCK_STORAGE, COMMITS, VERSION]:
             link.run(statement)
         link.run("INSERT INTO my_agent_archive (version) VALUES (?)", [TABLE_VERSION])
     if not layout.has_vectors and link.rows("SELECT 1 FROM pg_extension WHERE extname = 'vector'"):
@@ -136,6 +140,14 @@ def _try_extension(link: PostgresLink, where: Where) -> None:
         link.run(f"CREATE EXTENSION vector SCHEMA {'public' if public else quoted(where.schema)}")
     except ArchiveUnavailable:
         link.run("ROLLBACK TO SAVEPOINT extension")
+
+
+def kept_as(token: UUID) -> list[str]:
+    """Return the statements that leave a trace of a transaction, for an hour."""
+    return [
+        f"INSERT INTO commits (token) VALUES ('{token}')",
+        "DELETE FROM commits WHERE at < now() - interval '1 hour'",
+    ]
 
 
 def quoted(name: str) -> str:

@@ -257,6 +257,13 @@ def test_a_standby_serves_reads_and_refuses_writes(tmp_path_factory: pytest.Temp
             standby.remove()
 
 
+def test_traces_of_commits_are_swept_after_an_hour(backend: PostgresBackend, schema: str) -> None:
+    put(backend, "a")
+    execute(f"UPDATE \"{schema}\".commits SET at = now() - interval '61 minutes'")
+    put(backend, "b")
+    assert execute(f'SELECT count(*) FROM "{schema}".commits') == [(1,)]
+
+
 def test_tables_of_a_newer_version_are_left_alone(backend: PostgresBackend, schema: str) -> None:
     put(backend, "a")
     execute(f'UPDATE "{schema}".my_agent_archive SET version = 99')
