@@ -114,8 +114,8 @@ class PostgresBackend:
             except ArchiveUnavailable as error:  # the server may be starting again
                 if time.monotonic() > deadline:
                     raise ArchiveUnavailable(
-                        f"Postgres at {self.place} broke off while it kept the change, and nobody can be asked whether it "
-                        "did: look before you store again"
+                        f"Postgres at {self.place} broke off while it kept the change, and whether it did cannot be "
+                        "asked: look before you store again"
                     ) from error
                 time.sleep(0.1)
         if not kept:

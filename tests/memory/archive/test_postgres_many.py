@@ -10,7 +10,7 @@ from memory.archive.access import View
 from memory.archive.entry import Entry
 from memory.archive.postgres import PostgresBackend
 
-WRITERS, READERS, STORES = 8, 4, 40
+WRITERS, READERS, STORES = 8, 4, 20
 WORDS = ["deploy", "rollout", "数据库", "部署", "release", "cat", "breakfast"]
 
 
