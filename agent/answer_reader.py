@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -16,7 +17,9 @@ from agent.stream import Assembly
 
 __all__ = ["AnswerReader"]
 
-GRACE_S = 5.0  # after the finish reason: for the figures of use, which some servers send later and others never
+log = logging.getLogger(__name__)
+
+GRACE_S = 3.0  # after the finish reason: for the figures of use, which some servers send later and others never
 DRAIN_S = 0.05  # after `[DONE]`: for the end of the body, without which the connection cannot be used again
 _QUIET = (b":", b"event:", b"id:", b"retry:")
 
@@ -39,30 +42,35 @@ class AnswerReader:
 
     async def more(self) -> list[str]:
         """Read one block and return the texts that came with it. Raises a `ModelFailure`."""
+        if self._events.done:
+            await self._drain()
+            return []
         finished = bool(self._assembly.finish_reason)
         try:
             block = await _next(self._blocks, GRACE_S if finished else None)
         except Exception as error:  # the border to the provider: whatever breaks in its connection is its failure
-            if finished:
-                block = None
-            else:
+            log.debug("the stream broke: %s", type(error).__name__)
+            if not finished:
                 raise failure_of_connection(error, base_url=self._base_url, timeout_s=self._timeout_s) from None
+            block = None
         texts = self._add(self._events.end() if block is None else self._events.feed(block))
         fault = self._events.fault
         if fault is not None and not self._assembly.finish_reason:
             raise fault
-        self.over = block is None or self._events.done or fault is not None
+        self.over = block is None or fault is not None
         if self.over and self._events.page:
             texts += self._add_page(self._events.page)
-        if self._events.done:
-            with contextlib.suppress(Exception):  # the answer is whole; a connection that breaks is not used again
-                while await _next(self._blocks, DRAIN_S) is not None:
-                    pass
         return texts
 
     def completion(self) -> Completion:
         """Return the whole answer. Raises `ProviderFailed` if it was cut, `EmptyAnswer` if nothing is in it."""
         return self._assembly.completion()
+
+    async def _drain(self) -> None:
+        with contextlib.suppress(Exception):  # the answer is whole; a connection that breaks is not used again
+            while await _next(self._blocks, DRAIN_S) is not None:
+                pass
+        self.over = True
 
     def _add(self, events: list[dict[str, Any]]) -> list[str]:
         texts = []

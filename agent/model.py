@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import os
 import re
 import ssl
@@ -13,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 from agent.answer_reader import AnswerReader
 from agent.api_key import hide_key
 from agent.connection_faults import failure_of_connection
-from agent.failures import KeyRefused, ModelFailure
+from agent.failures import KeyRefused, ModelFailure, ProviderFailed
 from agent.messages import Completion, Message, ToolChoice
 from agent.request_body import Encoded, RequestBody
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     import openai
 
 __all__ = ["OpenAIModel"]
+
+log = logging.getLogger(__name__)
 
 OPENAI_URL = "https://api.openai.com/v1"
 NO_KEY = "none"  # sent to a server of one's own, which asks for none
@@ -69,7 +73,8 @@ class OpenAIModel:
     def warm_up(self) -> None:
         """Load the client package and build the client; takes about a second, so call it in a thread of its own."""
         if self._client is None:
-            self._client = self._new_client()
+            with contextlib.suppress(ModelFailure):  # the first request will raise it
+                self._client = self._new_client()
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], *, tool_choice: ToolChoice = "auto"
@@ -119,6 +124,7 @@ class OpenAIModel:
                 status, headers = error.status_code, error.response.headers
                 body = error.response.content.decode("utf-8", "replace")
             except Exception as error:  # the border to the provider
+                log.debug("the request failed: %s", type(error).__name__)
                 raise failure_of_connection(error, base_url=self.base_url, timeout_s=self._timeout_s) from None
             else:
                 self._urls = [url]
@@ -155,12 +161,16 @@ class OpenAIModel:
         plain = self._urls[0].startswith("http://") and not _https_proxy()
         # Loading the authorities costs 30 ms; a context without any is for plain http, and refuses every certificate
         verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True
+        try:
+            http_client = openai.DefaultAsyncHttpxClient(verify=verify, timeout=timeout)
+        except (ImportError, OSError, ValueError) as error:  # it reads proxies and authorities from the environment
+            raise ProviderFailed(f"No client for {self.base_url} with this environment: {error}") from None
         return openai.AsyncOpenAI(
             api_key=self._key or NO_KEY,
             base_url=self._urls[0].removesuffix("/chat/completions"),
             timeout=timeout,
             max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(verify=verify, timeout=timeout),
+            http_client=http_client,
         )
 
     def _check_key(self) -> None:

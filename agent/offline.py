@@ -14,6 +14,7 @@ from agent.offline_rules import Request, understand
 from agent.offline_steps import HANDLERS
 from agent.offline_turn import Call, Step, Turn
 from agent.offline_words import NOTES, say
+from prompts import render
 from tools import ToolCall
 
 __all__ = ["OfflineModel"]
@@ -93,8 +94,6 @@ def _next_step(turn: Turn, requests: list[Request], done: list[Done]) -> Step:
 
 def _summary(messages: list[Message]) -> str:
     """The answer to a request for a summary, which has a system prompt of its own."""
-    from prompts import render
-
     if text_of(messages[0]) != render("summary"):
         return ""
     pieces = [piece[:SUMMARY_PIECE_CHARS] for piece in text_of(messages[1]).split("\n\n")]

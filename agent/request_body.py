@@ -66,7 +66,7 @@ class RequestBody:
         self._dropped: set[str] = set()
         self._cache: dict[int, tuple[Message, bytes]] = {}
         self._cached_bytes = 0
-        self._tools: tuple[Sequence[dict[str, Any]], bytes] = ((), b"")
+        self._tools: tuple[list[dict[str, Any]], bytes] = ([], b"")
 
     def encode(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], tool_choice: ToolChoice) -> Encoded:
         """Return the body of one request: strict UTF-8, without NUL."""
@@ -75,8 +75,8 @@ class RequestBody:
             fields["tool_choice"] = tool_choice
         parts = [_bytes(fields)[:-1]]
         if tools:
-            if self._tools[0] != tools:
-                self._tools = list(tools), _bytes(list(tools))
+            if self._tools[0] != (listed := list(tools)):
+                self._tools = listed, _bytes(listed)
             parts += [b',"tools":', self._tools[1]]
         cached = self._cache.get
         encoded = []

@@ -247,6 +247,16 @@ def test_a_redirect_from_http_to_https_never_trusts_anybody() -> None:
         assert not other.requests
 
 
+def test_a_proxy_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1:9")
+    model = OpenAIModel("m", base_url="http://127.0.0.1:9/v1", api_key=KEY)
+    model.warm_up()
+
+    with pytest.raises(ProviderFailed, match="gopher") as caught:
+        asyncio.run(drink(model))
+    assert not caught.value.retryable
+
+
 # --- refusals
 
 

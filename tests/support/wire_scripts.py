@@ -11,6 +11,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from wire_answers import Answer, http, raw
@@ -59,6 +60,7 @@ class WireScript:
     # Name and arguments; like `text` it counts only for the kind "sound"
 
     @staticmethod
+    @cache
     def of(seed: int) -> WireScript:
         """Return the script of this seed, always the same."""
         return _Maker(random.Random(seed)).make()
