@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 import time
 from collections.abc import Iterable
@@ -15,10 +14,12 @@ from agent.app.exits import Exit, exit_of
 from agent.app.failing import sentence
 from agent.app.interrupts import Interrupts, Stopped
 from agent.app.opening import open_reader, open_screen
+from agent.app.reader import Interrupted
 from agent.app.style import DIM, ERROR, NOTE
+from agent.app.warm_up import load_client
 
 if TYPE_CHECKING:
-    from agent import Agent, Model, Session, Usage
+    from agent import Agent, Session, Usage
     from agent.app.approve import Approver
     from agent.app.render import Renderer
 
@@ -122,7 +123,7 @@ class Chat:
 
     def warm_up(self) -> None:
         """Load the client of the model while the person types."""
-        threading.Thread(target=_load, args=(self.agent.model,), name="warm-up", daemon=True).start()
+        threading.Thread(target=load_client, args=(self.agent.model,), name="warm-up", daemon=True).start()
 
     # --- the talk
 
@@ -156,6 +157,9 @@ class Chat:
                 text = await self.reader.read(draft, shown=self._start if self._agent is None else None)
             except EOFError:
                 return
+            except Interrupted:
+                self.say("Interrupted.", NOTE)
+                continue
             if self._agent is None:
                 self._start()  # Enter came before the prompt was painted
             await self._handle(text)
@@ -246,12 +250,3 @@ class Chat:
     def _woken(self) -> None:
         if self.interrupts.working:
             self.reader.resume()
-
-
-def _load(model: Model) -> None:
-    from agent import OpenAIModel
-
-    if isinstance(model, OpenAIModel):
-        model.warm_up()
-    gc.freeze()  # what imports made is no garbage
-    gc.enable()

@@ -13,8 +13,9 @@ from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
-from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.input.typeahead import clear_typeahead, get_typeahead, store_typeahead
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
 
 from agent.app.completion import ChatCompleter, Choices
 from agent.app.reader import TWICE_S, Interrupted
@@ -63,7 +64,9 @@ class PromptReader:
     async def read(self, text: str = "", *, shown: Callable[[], None] | None = None) -> str:
         self._shown = shown
         self._last_interrupt = -TWICE_S
-        return await self._session.prompt_async(default=text, set_exception_handler=False, handle_sigint=False)
+        text = await self._session.prompt_async(default=text, set_exception_handler=False, handle_sigint=False)
+        self._look_ahead()
+        return text
 
     async def ask(self, question: str) -> str:
         # What was typed before the question is no answer to it
@@ -74,6 +77,14 @@ class PromptReader:
             return await self._question.prompt_async(question, set_exception_handler=False, handle_sigint=False)
         finally:
             self._asking = False
+
+    def _look_ahead(self) -> None:
+        """Keep what was typed right behind Enter. Ctrl-C there means the turn that is about to begin."""
+        source = self._session.app.input
+        keys = [*get_typeahead(source), *source.read_keys()]
+        if any(key.key is Keys.ControlC for key in keys):
+            raise Interrupted
+        store_typeahead(source, keys)
 
     def interrupt(self) -> bool:
         app = (self._question if self._asking else self._session).app

@@ -19,7 +19,7 @@ CHUNK_BYTES = 65_536
 
 
 class Interrupted(Exception):
-    """Ctrl-C, in place of an answer to a question."""
+    """Ctrl-C, in place of an answer to a question, or right behind a message."""
 
 
 class Reader(Protocol):
@@ -38,7 +38,8 @@ class Reader(Protocol):
     async def read(self, text: str = "", *, shown: Callable[[], None] | None = None) -> str:
         """Return one message. `text` is what stands there at first; `shown` is called once the prompt can be seen.
 
-        What `shown` raises is raised. Raises `EOFError` when the person leaves, or nothing more will come.
+        What `shown` raises is raised. Raises `EOFError` when the person leaves, or nothing more will come, and
+        `Interrupted` when the message was taken back at once.
         """
         ...
 

@@ -19,6 +19,7 @@ import pyte
 __all__ = ["Terminal"]
 
 WAIT_S = 30.0
+PASTE_ON, PASTE_OFF = b"\x1b[?2004h", b"\x1b[?2004l"
 CURSOR_QUERY = b"\x1b[6n"
 
 
@@ -100,6 +101,22 @@ class Terminal:
         end = time.monotonic() + WAIT_S
         while next((line for line in reversed(self.lines) if line), "") != ">":
             assert self._read(end), "no prompt came; the screen:\n" + "\n".join(self.lines)
+
+    @property
+    def prompts(self) -> int:
+        """How often an editor has begun to read; it asks for pastes in brackets then, and ends that when it is left."""
+        return self.raw.count(PASTE_ON)
+
+    def wait_for_editor(self, *, more_than: int = 0) -> None:
+        """Wait until an editor reads, and more than so many have begun."""
+        end = time.monotonic() + WAIT_S
+        while self.prompts <= more_than or self.raw.rfind(PASTE_ON) < self.raw.rfind(PASTE_OFF):
+            assert self._read(end), "no editor began; the screen:\n" + "\n".join(self.lines)
+
+    def settle(self, seconds: float = 0.05) -> None:
+        """Wait until nothing has been written for so long."""
+        while self._read(time.monotonic() + seconds):
+            pass
 
     def wait_for_end(self) -> int:
         """Wait until the program has left; return its exit code."""

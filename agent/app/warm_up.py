@@ -1,0 +1,21 @@
+"""`load_client`: what a chat loads behind its first prompt."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent import Model
+
+__all__ = ["load_client"]
+
+
+def load_client(model: Model) -> None:
+    """Load the client of `model`, on a thread of its own, and let the collector work from here on."""
+    from agent import OpenAIModel
+
+    if isinstance(model, OpenAIModel):
+        model.warm_up()
+    gc.freeze()  # what imports made is no garbage
+    gc.enable()
