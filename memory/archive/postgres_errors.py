@@ -20,6 +20,7 @@ __all__ = [
     "is_starting",
     "server_name",
     "unavailable",
+    "unreachable",
 ]
 
 # SQLSTATE -> what follows "Postgres at ...". https://www.postgresql.org/docs/current/errcodes-appendix.html
@@ -56,6 +57,9 @@ REFUSALS = [
     ("No such file or directory", "cannot be reached: nothing listens there; start it, or correct the URL"),
     ("timeout expired", "did not answer in time: check its address and the firewall"),
     ("connection timeout", "did not answer in time: check its address and the firewall"),
+    ("server closed the connection", "breaks off every connection: is it a Postgres server, and is it well?"),
+    ("received invalid response", "is no Postgres server: correct the URL"),
+    ("expected authentication request", "is no Postgres server: correct the URL"),
     ("server does not support SSL", "offers no TLS: take sslmode out of the URL, or turn TLS on there"),
 ]
 # What is said when an open connection is lost, as against one that could not be made.
@@ -94,15 +98,22 @@ class ArchiveInterrupted(ArchiveUnavailable):
 
 
 def unavailable(error: psycopg.Error, where: Where) -> ArchiveUnavailable:
-    """Return what to raise for `error`."""
+    """Return what to raise for what an open connection said."""
     code, told = error.sqlstate or "", str(error)
-    if code in INTERRUPTED or (not code and any(text in told for text in LOST) and "connection failed" not in told):
+    if code in INTERRUPTED or (not code and any(text in told for text in LOST)):
         return ArchiveInterrupted(f"Postgres at {where.place} broke off the connection: try again")
-    sentence = SENTENCES.get(code) or next((sentence for text, sentence in REFUSALS if text in told), None)
+    return unreachable(error, where)
+
+
+def unreachable(error: psycopg.Error, where: Where) -> ArchiveUnavailable:
+    """Return what to raise where no connection could be made."""
+    told = str(error)
+    sentence = SENTENCES.get(error.sqlstate or "") or next((say for text, say in REFUSALS if text in told), None)
     if sentence is None:
         return ArchiveUnavailable(f"Postgres at {where.place} answered: {_plain(error)}")
-    words = {"schema": where.schema, "lock_s": f"{where.patience_s:g}"}
-    return ArchiveUnavailable(f"Postgres at {where.place} {sentence.format(**words)}")
+    return ArchiveUnavailable(
+        f"Postgres at {where.place} {sentence.format(schema=where.schema, lock_s=f'{where.patience_s:g}')}"
+    )
 
 
 def is_starting(error: psycopg.Error) -> bool:

@@ -14,12 +14,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from memory.archive.entry import ArchiveUnavailable
-from memory.archive.postgres_errors import ArchiveInterrupted, Where, is_busy, is_starting, unavailable
+from memory.archive.postgres_errors import ArchiveInterrupted, Where, is_busy, is_starting, unreachable
 from memory.archive.postgres_link import PassedOn, PostgresLink
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
+
+    Connections = ConnectionPool[psycopg.Connection[Any]]
 
 __all__ = ["PostgresPool"]
 
@@ -46,26 +48,28 @@ class PostgresPool:
         self.where = where
         self._url, self._size = url, size
         self._lock = Lock()
-        self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
+        self._pool: Connections | None = None
         self._failure: tuple[float, psycopg.Error] | None = None
         # when the last attempt to connect failed, and why
 
     @contextmanager
     def transaction(self, begin: Sequence[str]) -> Iterator[tuple[PostgresLink, tuple[Any, ...]]]:
         """Lend a connection on which `begin` ran, with the row it gave; what is not committed inside is undone."""
-        link, row = self._begun(begin)
+        pool = self._open()
+        link, row = self._begun(pool, begin)
         try:
             yield link, row
         finally:
-            self._give_back(link)
+            give_back(pool, link)
 
     def run_alone(self, statement: str) -> None:
         """Run a statement that may not stand in a transaction."""
-        link = PostgresLink(self._take(), self.where)
+        pool = self._open()
+        link = PostgresLink(self._take(pool), self.where)
         try:
             link.run(statement)
         finally:
-            self._give_back(link)
+            give_back(pool, link)
 
     def close(self) -> None:
         with self._lock:
@@ -73,58 +77,49 @@ class PostgresPool:
         if pool is not None:
             pool.close(timeout=0.5)
 
-    def _begun(self, begin: Sequence[str]) -> tuple[PostgresLink, tuple[Any, ...]]:
+    def _begun(self, pool: Connections, begin: Sequence[str]) -> tuple[PostgresLink, tuple[Any, ...]]:
         """Take a connection and begin; those that died while they lay idle are passed over."""
         for _ in range(self._size + 1):
-            link = PostgresLink(self._take(), self.where)
+            link = PostgresLink(self._take(pool), self.where)
             try:
                 return link, link.begin(begin)
             except ArchiveInterrupted as error:
                 lost = error
-                self._give_back(link)
+                give_back(pool, link)
             except BaseException:
-                self._give_back(link)
+                give_back(pool, link)
                 raise
         raise lost
 
-    def _give_back(self, link: PostgresLink) -> None:
-        from psycopg.pq import TransactionStatus  # optional, see `_make`
-
-        if link.connection.pgconn.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
-            link.undo()
-        with self._lock:
-            if self._pool is not None:
-                self._pool.putconn(link.connection)
-                return
-        link.connection.close()  # the pool was closed in the meantime
-
-    def _take(self) -> psycopg.Connection[Any]:
+    def _take(self, pool: Connections) -> psycopg.Connection[Any]:
         """Wait for a connection. A server out of reach is reported at once; one that starts or is full, late."""
-        pool, began, patience_s = self._open(), time.monotonic(), self.where.patience_s
-        from psycopg_pool import PoolTimeout  # optional, see `_make`
+        from psycopg_pool import PoolClosed, PoolTimeout  # optional, see `_make`
 
+        began, patience_s = time.monotonic(), self.where.patience_s
         while True:
             try:
                 return pool.getconn(timeout=SLICE_S)
+            except PoolClosed as error:
+                raise ArchiveUnavailable(f"the archive on Postgres at {self.where.place} was closed") from error
             except PoolTimeout:
                 waited = time.monotonic() - began
             if self._failure is not None and self._failure[0] >= began:
-                error = self._failure[1]
-                if waited > patience_s or not (is_starting(error) or is_busy(error)):
-                    raise unavailable(error, self.where) from error
+                failure = self._failure[1]
+                if waited > patience_s or not (is_starting(failure) or is_busy(failure)):
+                    raise unreachable(failure, self.where) from failure
                 time.sleep(SLICE_S)  # the pool would try again and again
             elif waited > patience_s:
                 raise ArchiveUnavailable(
                     f"all {self._size} connections to Postgres at {self.where.place} are in use: raise max_connections"
                 )
 
-    def _open(self) -> ConnectionPool[psycopg.Connection[Any]]:
+    def _open(self) -> Connections:
         with self._lock:
             if self._pool is None:
                 self._pool = self._make()
             return self._pool
 
-    def _make(self) -> ConnectionPool[psycopg.Connection[Any]]:
+    def _make(self) -> Connections:
         try:
             # Optional, and 150 ms: only where this backend is used.
             import psycopg
@@ -179,3 +174,12 @@ class PostgresPool:
 
     def _note(self, error: psycopg.Error) -> None:
         self._failure = (time.monotonic(), error)
+
+
+def give_back(pool: Connections, link: PostgresLink) -> None:
+    """Return the connection, out of its transaction; a pool that was closed in the meantime closes it."""
+    from psycopg.pq import TransactionStatus  # optional, see `PostgresPool._make`
+
+    if link.connection.pgconn.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
+        link.undo()
+    pool.putconn(link.connection)

@@ -306,6 +306,14 @@ def test_no_connection_is_made_before_the_first_use() -> None:
     backend.close()
 
 
+def test_a_backend_closed_in_the_middle_of_a_read_lets_it_end(backend: PostgresBackend) -> None:
+    put(backend, "a")
+    with backend.reading() as reader:
+        backend.close()
+        assert len(reader.page(EVERYTHING, 0, 10)) == 1
+    assert keys(backend) == {"a"}
+
+
 def test_a_closed_backend_lets_its_connections_go(schema: str) -> None:
     backend = PostgresBackend(f"{postgres.url()}&application_name={schema}", schema=schema)
     put(backend, "a")

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import socket
+import socketserver
 import sys
+import threading
 from collections.abc import Iterator
 
 import postgres
@@ -74,6 +76,20 @@ def test_a_server_that_does_not_answer_is_given_up() -> None:
         silent.listen()
         url = f"postgresql://me:{SECRET}@127.0.0.1:{silent.getsockname()[1]}/x?connect_timeout=2"
         assert "did not answer in time" in refusal(url)
+
+
+def test_a_server_of_another_kind_is_told_from_postgres() -> None:
+    class Web(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(1000)
+            self.request.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with socketserver.TCPServer(("127.0.0.1", 0), Web) as web:
+        threading.Thread(target=web.serve_forever, args=(0.02,), daemon=True).start()
+        port = web.server_address[1]
+        assert "is no Postgres server" in refusal(f"postgresql://me:{SECRET}@127.0.0.1:{port}/x?sslmode=disable")
+        assert "is no Postgres server" in refusal(f"postgresql://me:{SECRET}@127.0.0.1:{port}/x?sslmode=require")
+        web.shutdown()
 
 
 def test_a_wrong_password_is_said_and_not_shown(server: postgres.PostgresServer) -> None:
