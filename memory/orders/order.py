@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from memory.orders_chinese import holds_chinese_order
-from memory.orders_english import holds_english_order
+from memory.orders.chinese import holds_chinese_order
+from memory.orders.english import holds_english_order
 
 __all__ = ["holds_order"]
 

@@ -37,13 +37,13 @@ RULES = "规则|规定|规矩|要求|约束|限制|规范|设定|设置|约定|�
 WORDS = "一切|内容|对话|谈话|话|信息|文字|聊天记录|聊天|上下文"
 SMALL = (
     "掉|了|你们?|您|我们?|的|请|给|这些|那些|这|那|在|对|关于|一下|系统|用户|开发者|被|收到|得到|接到|对话|会话|中|里|"
-    "本次|此次|从现在起|所|有关|直接|全|\n"
+    "本次|此次|从现在起|所|有关|直接|全|:|…|\\.{2,}|\n"
 )
 BETWEEN = "[^，。；：！？、,.;:!?\n并后再按用见是把就而但请]"
 END = r"(?=[，。；：！？、,.;:!?\n]|$|并|然后|而|再|开始|and|from)"
 
 ORDER = (
-    rf"(?:{DROP})(?:{SMALL}|{ALL}){{0,8}}(?:"
+    rf"(?:{DROP})(?:{SMALL}|{ALL}){{0,8}}(?:(?:{STRONG}|{RULES})[和与及或、])?(?:"
     rf"(?:{TIME})(?:{BETWEEN}{{0,8}}?(?:{STRONG}|规则|规定|规矩|要求|约束|限制|rules?)|(?:的|{ALL}|\n){{0,4}}(?:{STRONG}|{RULES})"
     rf"|(?:的|{ALL}|我们|你|您|说过|说|聊|讲|\n){{0,6}}(?:{WORDS}){END})"
     rf"|(?<=你|您|的|到)(?:的|{ALL}|\n){{0,3}}(?:安全|初始|原始|系统|内置)?(?:{STRONG})"
@@ -52,24 +52,27 @@ ORDER = (
     rf"(?:指令|指示|提示词|系统提示|守则|准则)(?!集|数|周期|流|缓存|格式|信息|符|音|灯|牌)"
     rf"|(?:{DROP})(?:掉|了|\n)?(?:你|您)(?:的|所?有?的?|被|收到的?|得到的?)(?:{ALL})?{BETWEEN}{{0,6}}?(?:{STRONG}|{RULES})"
     rf"|(?:{DROP}|{FORCE})(?:掉|了|你的|您的|原有的?|\n){{0,3}}(?:系统|开发者)(?:的)?(?:提示词?|提示语|指令|消息|prompt)"
+    rf"|(?:{FORCE})(?:掉|了)?(?:你|您)的(?:{ALL})?(?:安全|初始|原始|内置)(?:规则|限制|守则|准则|指令|设定|约束|策略)"
     rf"|(?:{FORCE})(?:{SMALL}|{ALL}){{0,6}}(?:{TIME})(?:的|{ALL}|\n){{0,4}}(?:{STRONG})"
 )
 CANCELLED = (
     rf"(?:{TIME})(?:的|{ALL}|给你的?|\n){{0,4}}{BETWEEN}{{0,4}}?(?:{STRONG}|规则|要求)(?:从现在起|现在|今后|，|\n)?"
-    rf"(?:{ALL}|都|一律|全|请|可以|应|应该|要){{1,3}}"
+    rf"(?:{ALL}|都|一律|一概|全|请|可以|应|应该|要){{1,3}}"
     rf"(?:(?:不用|不必|不要|不再|别|不)(?:再)?(?:遵守|遵循|执行|理会|理|管|听|算数|算|有效|生效)|作废|失效|无效|忽略|无视|忘记|忘掉|忘了|取消|清空)"
 )
 PUT_AWAY = (
-    rf"[把将](?:{SMALL}|{ALL}){{0,4}}(?:{TIME}|你的|您的){BETWEEN}{{0,8}}?(?:{STRONG}|规则|要求|一切|内容|对话)"
-    rf"(?:{ALL}|都|统统|通通|全)?"
-    rf"(?:忘|忽略|无视|丢|抛|扔|删|清空|清除|作废|当作不存在|当不存在|置之不理|置之脑后|抛诸脑后)"
+    rf"[把将](?:{SMALL}|{ALL}){{0,4}}(?:系统提示词?|(?:{TIME}|你的|您的){BETWEEN}{{0,8}}?"
+    rf"(?:{STRONG}|规则|要求|一切|内容|对话))(?:{ALL}|都|全)?(?:视为|看作|看成|当成|当作|当做)?"
+    rf"(?:忘|忽略|无视|丢|抛|扔|删|清空|清除|作废|无效|不存在|当不存在|置之不理|置之脑后|抛诸脑后)"
 )
 PRETEND = (
     rf"(?:假装|就当|只当|当作|当做|权当)(?:{SMALL}|{ALL}){{0,3}}(?:没有?|从来没有)?"
     rf"(?:{TIME}){BETWEEN}{{0,6}}?(?:{STRONG}|规则)"
 )
-NEGATED = ("不要", "不可", "不能", "不得", "不应", "不该", "不许", "不会", "不想", "不准", "别", "勿", "莫", "禁止",
-           "避免", "以免", "防止", "切忌", "没有", "没", "从不", "从未", "并未", "未", "不", "谁也不能")  # fmt: skip
+NEGATED = _words(
+    "不要 不可 不能 不得 不应 不该 不许 不允许 不可以 不宜 严禁 不会 不想 不准 别 勿 莫 禁止 避免 以免 防止 切忌 没有 没 "
+    "从不 从未 并未 未 不"
+)
 DESCRIBED = (
     "经常",
     "常常",
@@ -110,14 +113,17 @@ def holds_chinese_order(plain: str) -> bool:
     if not (any(stem in text for stem in VERB_STEMS) and any(stem in text for stem in OBJECT_STEMS)):
         return False
     return any(
-        not (_is_harmless(text[max(0, found.start() - 8) : found.start()]) or text.startswith(WHEN, found.end()))
+        not _is_harmless(text, found)
         for pattern in (ORDER, CANCELLED, PUT_AWAY, PRETEND)
         for found in re.finditer(pattern, text)
     )
 
 
-def _is_harmless(before: str) -> bool:
-    """Do the characters before a verb negate it, or make it a statement about somebody?"""
+def _is_harmless(text: str, found: re.Match[str]) -> bool:
+    """Is the order negated, put under a "when", or a statement about somebody?"""
+    before = text[max(0, found.start() - 8) : found.start()]
+    if text.startswith(WHEN, found.end()) or (found[0].startswith("忘") and before.endswith("用户")):
+        return True
     if before.endswith(("你会", "您会")):
         return False
     says_will = before.endswith("会")

@@ -7,7 +7,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-DROP = _words("ignore disregard forget disobey unlearn neglect nevermind")
+DROP = _words("ignore disregard forget disobey unlearn neglect nevermind overlook")
 DROPPING = _words("ignoring disregarding forgetting disobeying")
 DROPPING_STARTS = _words("by start begin consider continue resume try and then . ; : ! ?")
 FORCE = _words(
@@ -34,6 +34,7 @@ BARE = _words("above foregoing preceding")  # "disregard the above."
 STRONG = _words(
     "instruction instructions directive directives guideline guidelines guardrail guardrails prompt prompts"
 )
+ONE_RULE = _words("rule command direction restriction policy")  # linters and programs have them, too
 ASKED = _words("prompt prompts")  # programs have prompts, too
 RULES = _words("rule rules command commands direction directions restriction restrictions guidance policy policies")
 LOOSE = _words(
@@ -51,13 +52,15 @@ FILLERS = _words(
     "the these those this that them my our its his her their both were was are is been being have has had given told "
     "received seen got now then please completely entirely simply just kindly immediately fully totally absolutely "
     "altogether whole entire full complete set list rest remainder session conversation chat out here today only very "
-    "such mentioned stated listed said you current existing future later subsequent"
+    "such mentioned stated listed said you current existing future later subsequent following nbsp br"
 )
 PREPOSITIONS = _words("of from by in to for with at on about")
 ARTICLES = _words("the a an this that its our")
 ENDERS = _words("and then or but so instead because , . ; : ! ?") | {"\n"}
 STOPS = _words(". ; : ! ?")
 
+YOU = _words("you youve youd")
+MUST = _words("must should shall")
 PLACES = _words("above before earlier previously beforehand prior far now")
 TOLD = _words("given told taught instructed provided received learned learnt know knew sent")
 CANCELLED = _words(
@@ -71,7 +74,7 @@ MODALS = _words("may might can could would does did")
 ADDRESSED = _words("you assistant agent ai")
 NOT_PLURALS = _words("please always unless this assistants agents")
 STEMS = _words(
-    "ignor disreg forg disob unlearn neglect never mind aside account wipe clear reset overr bypass discard dismiss "
-    "abandon erase circum scrap supers cancel void drop skip delete remove reject violate break overwrite nullify "
-    "revoke follow obey heed respect compl adhere listen observe attention previous prior earlier preceding above"
+    "ignor overlook disreg forg disob unlearn neglect never mind aside account wipe clear reset overr bypass discard "
+    "dismiss abandon erase circum scrap supers cancel void drop skip delete remove reject violate break overwrite "
+    "nullify revoke follow obey heed respect compl adhere listen observe attention previous prior earlier preceding above"
 )  # where none of them stands there is no order

@@ -5,18 +5,15 @@ Each verb opens a window of `WINDOW` words, so the search is linear.
 
 from __future__ import annotations
 
-import re
-
-from memory.orders_words import (
+from memory.orders.clause import LEET, Words, is_last
+from memory.orders.void import cancels_orders
+from memory.orders.words import (
     ADDRESSED,
     ADVERBS,
-    ALL_OR_YOURS,
     ARTICLES,
     ASIDE,
     ASKED,
     BARE,
-    CANCELLED,
-    COUNT,
     DROP,
     DROPPING,
     DROPPING_STARTS,
@@ -29,6 +26,7 @@ from memory.orders_words import (
     NOT_PLURALS,
     OBEY,
     OBJECTS,
+    ONE_RULE,
     PLACES,
     PREPOSITIONS,
     PRONOUNS,
@@ -42,6 +40,7 @@ from memory.orders_words import (
     TO_OBEY,
     TOLD,
     TRAITS,
+    YOU,
 )
 
 __all__ = ["holds_english_order"]
@@ -50,48 +49,18 @@ WINDOW = 20
 MOST_UNKNOWN = 3  # words between that mean nothing here
 
 
-LEET = str.maketrans("013457@$", "oieastas")
-
-WORD = (
-    r"[a-z0-9@$']+"
-    r"|\.{2,}|[.;:!?](?=\s|$|[\"')\]*])|,"
-    r"|\n(?:[ \t]*(?:\n|[-*+#>][ \t]|\d{1,3}[.)][ \t]))?"
-)
-
-
-class Words(list[str]):
-    """The words and marks of a text. An empty line and the beginning of a list are the word "\\n"."""
-
-    def __init__(self, plain: str) -> None:
-        super().__init__()
-        self.line_ends: set[int] = set()
-        # The words before a single line break, which may end a clause or not
-        for piece in re.findall(WORD, plain):
-            if piece == "\n":
-                self.line_ends.add(len(self) - 1)
-            elif not piece.startswith(".."):
-                self.append(_word(piece))
-
-
 def holds_english_order(plain: str) -> bool:
     """Is there an order in the text? It must be in small letters, without accents and hidden characters."""
     letters = plain.translate(LEET)
     if not any(stem in letters for stem in STEMS):
         return False
     words = Words(plain)
-    for at, word in enumerate(words):
+    for at in range(len(words)):
         if (verb := _verb(words, at)) and _aims_at_orders(words, at + 1, forced=verb == "force"):
             return True
-        if word in QUALIFIERS and _cancels(words, at):
+        if cancels_orders(words, at):
             return True
     return False
-
-
-def _word(token: str) -> str:
-    if token.startswith("\n"):
-        return "\n"
-    token = token.replace("'", "")
-    return token if token.isalpha() else token.translate(LEET)
 
 
 def _verb(words: Words, at: int) -> str:
@@ -161,24 +130,19 @@ def _stands_alone(words: Words, at: int) -> bool:
     """Does the word mean what was told before without a noun: "the above", "everything you were told"?"""
     if words[at] in PRONOUNS:
         return _points_back(words, at + 1)
-    return words[at] in BARE and _is_last(words, at)
+    return words[at] in BARE and is_last(words, at)
 
 
 def _is_aimed_at(words: Words, at: int, traits: set[str], *, forced: bool) -> bool:
     """Does this object, with what was said of it, mean what a model was told before?"""
-    word, last = words[at], _is_last(words, at)
+    word, last = words[at], is_last(words, at)
     if forced:
         return word in STRONG and last and traits >= {"all", "named"}
     if word in LOOSE:
         return last and (traits >= {"all", "named"} or ("system" in traits and word in ("message", "messages")))
-    if "named" in traits or _points_back(words, at + 1):
+    if "named" in traits or (word not in ONE_RULE and _points_back(words, at + 1)):
         return True
     return word in STRONG and ("system" in traits or (last and "all" in traits and word not in ASKED))
-
-
-def _is_last(words: Words, at: int) -> bool:
-    """Does a clause end, or may it end, after this word?"""
-    return at + 1 == len(words) or at in words.line_ends or words[at + 1] in ENDERS
 
 
 def _goes_on(words: Words, at: int, start: int) -> bool:
@@ -195,6 +159,9 @@ def _goes_on(words: Words, at: int, start: int) -> bool:
     if word in STOPS:
         return False
     known = after in QUANTIFIERS or after in QUALIFIERS or after in FILLERS - {"then", "now"}
+    known = known or (
+        before not in ENDERS and at + 2 < len(words) and words[at + 2] in OBJECTS
+    )  # "safety and other rules"
     return word not in ENDERS or known or (word == "," and after in PREPOSITIONS)
 
 
@@ -203,33 +170,15 @@ def _points_back(words: Words, start: int) -> bool:
     you = False
     for at in range(start, min(start + 8, len(words))):
         word, after = words[at], words[at + 1] if at + 1 < len(words) else "."
-        if word in STOPS or word in (",", "\n"):
+        if word in STOPS or word in (",", "\n", "as"):
             return False
-        you = you or word == "you" or (word == "to" and after == "you")
+        you = you or word in YOU or (word == "to" and after == "you")
         if (you and word in TOLD) or (word in TOLD and words[at + 1 : at + 3] == ["to", "you"]):
             return True
-        if (word in PLACES and (_is_last(words, at) or after == "this")) or (
+        if word in ("precedes", "preceded", "precede") or (you and word == "have" and is_last(words, at)):
+            return True
+        if (word in PLACES and (is_last(words, at) or after == "this")) or (
             word == "system" and after in ("prompt", "message")
         ):
-            return True
-    return False
-
-
-def _cancels(words: Words, at: int) -> bool:
-    """Is it said of all or of your earlier instructions that they are void?"""
-    if not ALL_OR_YOURS.intersection(words[max(0, at - 4) : at]):
-        return False
-    window = words[at : at + 10]
-    stop = next((index for index, word in enumerate(window) if word in STOPS), len(window))
-    window = window[:stop]
-    named = next((index for index, word in enumerate(window[:4]) if word in STRONG), None)
-    if named is None:
-        return False
-    rest = window[named + 1 :]
-    for index, word in enumerate(rest):
-        negated = any(earlier in NOT for earlier in rest[:index])
-        if (word in CANCELLED and not negated) or (word in COUNT and negated):
-            return True
-        if word == "longer" and index and rest[index - 1] == "no":
             return True
     return False
