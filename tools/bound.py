@@ -1,4 +1,4 @@
-"""`bound`: a long text cut down to its beginning and its end, with the whole of it kept in a file."""
+"""`bound` and `Output`: long text cut down to its beginning and its end, with the whole of it kept in a file."""
 
 from __future__ import annotations
 
@@ -6,46 +6,107 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["LIMIT_CHARS", "bound", "excerpt", "open_spill"]
+__all__ = ["LIMIT_CHARS", "Output", "bound"]
 
 LIMIT_CHARS = 20_000  # about 5,000 tokens of English
 HEAD_PART = 0.4  # the end of an output tells more: results and errors stand there
+PART_BYTES = 4 * LIMIT_CHARS  # no encoding needs more for so many characters
+MOST_SPILLED = 100 << 20
 
 
 def bound(text: str, limit: int = LIMIT_CHARS, spill: Path | None = None) -> str:
     """Return `text` if it fits, else its head and tail and how much is missing; never longer than `limit`.
 
-    spill: the file that then gets the whole text, for its owner only. Where it cannot be written the answer does not
-    name it.
+    spill: the file that then gets the whole text, for its owner only.
     """
     if len(text) <= limit:
         return text
-    saved = ""
-    if spill is not None:
+    file = Spill(spill)
+    file.write(text.encode("utf-8", "replace"))
+    return excerpt(text, len(text), limit, "characters", file.close())
+
+
+class Output:
+    """What a command printed: bytes come in by `feed`, and memory stays bounded whatever comes."""
+
+    def __init__(self, spill: Path | None = None) -> None:
+        """spill: the file for the whole output, made once it is too long to be shown whole."""
+        self._path = spill
+        self._spill: Spill | None = None
+        self._kept = bytearray()
+        self._total = 0
+
+    def feed(self, chunk: bytes) -> None:
+        self._total += len(chunk)
+        self._kept += chunk
+        if self._spill is not None:
+            self._spill.write(chunk)
+        if len(self._kept) > 4 * PART_BYTES:
+            self._spilled()
+            del self._kept[PART_BYTES:-PART_BYTES]
+
+    def text(self) -> str:
+        """Return what was printed, cut down if it is long. Closes the file: nothing may be fed after it."""
+        text, whole = self._kept.decode("utf-8", "replace"), self._total == len(self._kept)
+        if whole and len(text) <= LIMIT_CHARS:
+            return text
+        total, unit = (len(text), "characters") if whole else (self._total, "bytes")
+        return excerpt(text, total, LIMIT_CHARS, unit, self._spilled().close())
+
+    def _spilled(self) -> Spill:
+        if self._spill is None:
+            self._spill = Spill(self._path)
+            self._spill.write(self._kept)
+        return self._spill
+
+
+class Spill:
+    """A file that only its owner may read; whatever hinders it is told, never raised."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._file: BinaryIO | None = None
+        self._room = MOST_SPILLED
+        self._words = "" if path is None else f"; whole output saved in {path}"
+        if path is None:
+            return
         try:
-            with open_spill(spill) as opened:
-                opened.write(text.encode("utf-8", "replace"))
-            saved = f"; whole output saved in {spill}"
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
         except OSError as error:
-            saved = f"; the whole could not be saved: {error.strerror}"
-    return excerpt(text, text, len(text), limit, "characters", saved)
+            self._fail(error)
+
+    def write(self, chunk: bytes | bytearray) -> None:
+        if self._file is None:
+            return
+        if len(chunk) > self._room:
+            self._words = self._words.replace("whole output", f"first {MOST_SPILLED >> 20} MB", 1)
+        try:
+            self._file.write(chunk[: self._room])
+        except OSError as error:
+            self._fail(error)
+        self._room -= min(len(chunk), self._room)
+
+    def close(self) -> str:
+        """Return words about where the text is."""
+        try:
+            if self._file is not None:
+                self._file.close()
+        except OSError as error:
+            self._fail(error)
+        return self._words
+
+    def _fail(self, error: OSError) -> None:
+        self._file, self._words = None, f"; the whole could not be saved: {error.strerror}"
 
 
-def excerpt(head: str, tail: str, total: int, limit: int, unit: str, saved: str = "") -> str:
-    """Return the begin of `head` and the end of `tail` within `limit`, with a line between that tells what is missing.
+def excerpt(text: str, total: int, limit: int, unit: str, saved: str) -> str:
+    """Return the ends of `text` within `limit`, with a line between that tells what is missing.
 
     total: length of the whole in `unit`: "characters", or "bytes" where nobody counted the characters.
     """
     room = max(0, limit - len(f"\n[... truncated: {total} {unit} omitted{saved} ...]\n"))
-    first = head[: int(room * HEAD_PART)]
-    last = tail[max(0, len(tail) - (room - len(first))) :]
+    first = text[: int(room * HEAD_PART)]
+    last = text[max(0, len(text) - (room - len(first))) :]
     shown = len(first + last) if unit == "characters" else len((first + last).encode("utf-8", "replace"))
     return f"{first}\n[... truncated: {max(0, total - shown)} {unit} omitted{saved} ...]\n{last}"
-
-
-def open_spill(path: Path) -> BinaryIO:
-    """Open a file that only its owner may read, its folder too where it is new. Raises OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    os.fchmod(opened, 0o600)
-    return os.fdopen(opened, "wb")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import signal
 import subprocess
@@ -18,12 +17,8 @@ __all__ = ["Ending", "run_process"]
 
 GRACE_S = 0.3  # between TERM and KILL
 POLL_S = 0.01
-PIPE_BYTES = 1 << 20  # the usual 64 KiB make five times as many wake-ups of a long output
 READ_BYTES = 1 << 18
 LAST_READS = 64  # empty any pipe, and end where somebody still writes
-
-Stray = tuple[int, str]
-# A process and when it started, by which its number is known to be still its own.
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +41,21 @@ async def run_process(
     readable, writable = os.pipe()
     try:
         os.set_blocking(readable, False)
-        _widen(readable)
         try:
-            process = _start(argv, cwd, environment, writable)
+            process = subprocess.Popen(  # noqa: ASYNC220  # asyncio's own waits for whoever holds the output
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=writable,
+                stderr=writable,
+                cwd=cwd,
+                env=environment,
+                start_new_session=True,
+            )
         finally:
             os.close(writable)
         return await _attend(process, readable, timeout_s, feed)
     finally:
         os.close(readable)
-
-
-def _start(argv: Sequence[str], cwd: Path, environment: Mapping[str, str], writable: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=writable,
-        stderr=writable,
-        cwd=cwd,
-        env=environment,
-        start_new_session=True,
-    )
-
-
-def _widen(pipe: int) -> None:
-    if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
-        with suppress(OSError):  # more than this user may have: the usual size works too
-            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
 async def _attend(
@@ -108,9 +92,9 @@ async def _attend(
 
 async def _stop(group: int, ended: asyncio.Future[int]) -> bool:
     """Stop what is left of a process group; return whether there was anything."""
-    strays = [] if ended.done() else _strays(group)
     if ended.done() and not _lives(group):
         return False
+    strays = [] if ended.done() else _strays(group)
     try:
         _signal(group, strays, signal.SIGTERM)
         patience = int(GRACE_S / POLL_S)
@@ -123,56 +107,40 @@ async def _stop(group: int, ended: asyncio.Future[int]) -> bool:
     return True
 
 
-def _signal(group: int, strays: Sequence[Stray], number: signal.Signals) -> None:
+def _signal(group: int, strays: Sequence[int], number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)  # the shell with its children, or it would go on with its next command
-    for pid, started in strays:
-        if _started(pid) == started:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
+    for pid in strays:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
 
 
 def _lives(group: int) -> bool:
     """Is there a process in the group that has not ended?"""
     try:
         os.killpg(group, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
         return False
-    except PermissionError:  # there is one, of another user
-        return True
     processes = _processes()
     # Some may have ended and wait for a parent that never asks. Without /proc they cannot be told from the living.
-    return not processes or any(int(fields[2]) == group and fields[0] not in "ZX" for _, fields in processes)
+    return not processes or any(of == group for _, _, of in processes)
 
 
-def _strays(group: int) -> list[Stray]:
+def _strays(group: int) -> list[int]:
     """Return the descendants of a group's leader that left the group. Empty where there is no /proc."""
-    children: dict[int, list[tuple[int, list[str]]]] = {}
-    for pid, fields in _processes():
-        children.setdefault(int(fields[1]), []).append((pid, fields))
-    found: list[Stray] = []
-    parents = [group]
-    while parents:
-        below = children.get(parents.pop(), [])
-        found += [(pid, fields[19]) for pid, fields in below if int(fields[2]) != group]
-        parents += [pid for pid, _ in below]
+    processes, family = _processes(), {group}
+    while more := {pid for pid, parent, _ in processes if parent in family} - family:
+        family |= more
+    return [pid for pid, _, of in processes if pid in family and of != group]
+
+
+def _processes() -> list[tuple[int, int, int]]:
+    """Return number, parent and group of every process that has not ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it ended just now
+            # The second field, a name, may hold anything.
+            state, parent, group = path.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            if state not in "ZX":
+                found.append((int(path.parent.name), int(parent), int(group)))
     return found
-
-
-def _processes() -> list[tuple[int, list[str]]]:
-    """Return the number of every process, and its fields: state, parent, group, ... and the 20th: when it started."""
-    numbers = [int(entry.name) for entry in Path("/proc").glob("[0-9]*")]
-    return [(pid, fields) for pid in numbers if (fields := _stat(pid)) is not None]
-
-
-def _started(pid: int) -> str:
-    fields = _stat(pid)
-    return "" if fields is None else fields[19]
-
-
-def _stat(pid: int) -> list[str] | None:
-    """Return the fields of /proc/PID/stat from the third on; the second, a name, may hold anything."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from tools.policy import Approve, ToolPolicy, Verdict, refuse, stricter
@@ -73,17 +74,12 @@ class ToolRegistry:
 
     def inheritable(self) -> list[Tool]:
         """Return what a sub-agent may have: a "supervised" one only where the policy asks before each of its calls."""
-        return [
-            self._tools[name]
-            for name in self.names()
-            if self._tools[name].inheritable is True
-            or (self._tools[name].inheritable == "supervised" and self.policy.verdict(name) == "supervised")
-        ]
+        tools = [self._tools[name] for name in self.names()]
+        return [tool for tool in tools if tool.inheritable in (True, self.policy.verdict(tool.name))]
 
     def verdict(self, call: ToolCall) -> Verdict:
         """Return what the policy says about this call; a call whose rule cannot be found out is denied."""
-        tool = self._tools.get(call.name)
-        own = self.policy.verdict(call.name)
+        own, tool = self.policy.verdict(call.name), self._tools.get(call.name)
         if tool is None:
             return own
         try:
@@ -131,29 +127,19 @@ class ToolRegistry:
                 results[index] = await self.dispatch(calls[index])
                 _tell(finished, index, results[index], time.perf_counter() - begun)
 
-        for group in self._groups(calls):
-            if len(group) == 1:
-                await run(group[0])
-                continue
-            async with asyncio.TaskGroup() as tasks:
-                for index in group:
-                    tasks.create_task(run(index))
-        return [results[index] for index in range(len(calls))]
+        def overlaps(index: int) -> bool:
+            tool = self._tools.get(calls[index].name)
+            return tool is not None and tool.parallel
 
-    def _groups(self, calls: Sequence[ToolCall]) -> Iterator[list[int]]:
-        """Yield the indexes of calls that may overlap, group after group."""
-        group: list[int] = []
-        for index, call in enumerate(calls):
-            tool = self._tools.get(call.name)
-            if tool is not None and tool.parallel:
-                group.append(index)
-                continue
-            if group:
-                yield group
-            yield [index]
-            group = []
-        if group:
-            yield group
+        for side_by_side, indexes in groupby(range(len(calls)), overlaps):
+            if side_by_side:
+                async with asyncio.TaskGroup() as tasks:
+                    for index in indexes:
+                        tasks.create_task(run(index))
+            else:
+                for index in indexes:
+                    await run(index)
+        return [results[index] for index in range(len(calls))]
 
 
 def _tell(listener: Callable[..., None], *news: Any) -> None:

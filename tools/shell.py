@@ -12,24 +12,19 @@ from typing import Annotated
 
 from pydantic import Field
 
+from tools.bound import Output
 from tools.environment import child_environment
-from tools.output import Output
 from tools.process import Ending, run_process
 from tools.tool import Tool, ToolResult
 
 __all__ = ["make_shell_tool"]
 
-TIMEOUT_S = 120.0
 LONGEST_S = 86_400
 LONGEST_BYTES = 100_000  # Linux takes 128 KiB as one argument
 
 
 def make_shell_tool(
-    root: Path | str,
-    *,
-    timeout_s: float = TIMEOUT_S,
-    spill_dir: Path | None = None,
-    env_allow: Collection[str] = (),
+    root: Path | str, *, timeout_s: float = 120.0, spill_dir: Path | None = None, env_allow: Collection[str] = ()
 ) -> Tool:
     """Make `shell`, which runs commands in `root`. Sub-agents get it only where the policy asks before each command.
 
@@ -37,7 +32,7 @@ def make_shell_tool(
     command gets although they look like keys.
     """
     interpreter = shutil.which("bash") or "/bin/sh"
-    folder, usual_s = Path(root), timeout_s
+    usual_s = timeout_s
 
     async def shell(
         command: Annotated[str, Field(description="a command line or script for bash")],
@@ -56,16 +51,19 @@ def make_shell_tool(
         try:
             ending = await run_process(
                 [interpreter, "-c", command],
-                cwd=folder,
+                cwd=Path(root),
                 environment=child_environment(os.environ, env_allow),
                 timeout_s=limit_s,
                 feed=output.feed,
             )
         finally:
             printed = output.text()
-        if ending.status is None:
-            return ToolResult(False, error=stopped(limit_s, printed))
-        return ToolResult(True, data=report(ending, printed))
+        if ending.status is not None:
+            return ToolResult(True, data=report(ending, printed))
+        error = (
+            f"the command was stopped after {limit_s:g} s with everything it started; set timeout_s if it needs longer"
+        )
+        return ToolResult(False, error=f"{error}. Output until then:\n{printed}" if printed else error)
 
     return Tool(shell, inheritable="supervised")
 
@@ -90,15 +88,12 @@ def report(ending: Ending, printed: str) -> str:
         notes.append("no output")
     if ending.left_behind:
         notes.append("what it left running in the background was stopped")
-    return _with_notes(printed, notes)
+    return with_notes(printed, notes)
 
 
-def stopped(limit_s: float, printed: str) -> str:
-    advice = f"stopped after {limit_s:g} s with everything it started; set timeout_s if it needs longer"
-    return f"the command was {advice}. Output until then:\n{printed}" if printed else f"the command was {advice}"
-
-
-def _with_notes(text: str, notes: list[str]) -> str:
+def with_notes(text: str, notes: list[str]) -> str:
+    """Return `text` with what there is to know about it in brackets on a line of its own."""
     if not notes:
         return text
-    return f"{text}{chr(10) if text and not text.endswith(chr(10)) else ''}[{'; '.join(notes)}]"
+    gap = "\n" if text and not text.endswith("\n") else ""
+    return f"{text}{gap}[{'; '.join(notes)}]"

@@ -9,13 +9,10 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 from tools.thread import in_thread
 from tools.words import plain, sendable, sentence, warn
-
-if TYPE_CHECKING:
-    from tools.arguments import Arguments
 
 __all__ = ["Inheritable", "Tool", "ToolCall", "ToolResult", "tool"]
 
@@ -77,12 +74,10 @@ class Tool:
         rule: names the tool whose policy governs these arguments; preview: says what a call would change or lose;
         bar: makes the same tool with more folders forbidden.
         """
-        # pydantic takes 55 ms to import, so only where a tool is built.
-        from tools.arguments import Arguments
+        from tools.arguments import Arguments  # pydantic takes 55 ms to import, so only where a tool is built
 
         self.func = func
-        own_name: str = getattr(func, "__name__", "")
-        self.name = name or own_name
+        self.name: str = name or func.__name__
         if not NAME.fullmatch(self.name):
             raise ValueError(f"{self.name!r} is no tool name: use 1 to 64 letters, digits, '_' or '-'")
         self.description = (inspect.getdoc(func) or "") if description is None else description
@@ -92,15 +87,9 @@ class Tool:
         self._rule = rule
         self._preview = preview
         self._bar = bar
-        self._arguments: Arguments = Arguments(func, self.name)
-        self._schema = {
-            "type": "function",
-            "function": {
-                "name": self.name,
-                "description": self.description,
-                "parameters": self._arguments.schema,
-            },
-        }
+        self._arguments = Arguments(func, self.name)
+        function = {"name": self.name, "description": self.description, "parameters": self._arguments.schema}
+        self._schema = {"type": "function", "function": function}
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
@@ -114,12 +103,10 @@ class Tool:
 
         Never raises: what goes wrong is the result's `error`. Only a cancel passes.
         """
+        limit = asyncio.timeout(self.timeout_s)
         try:
-            values = self._values(arguments)
-        except Exception as error:
-            return self._failure(error)
-        try:
-            async with asyncio.timeout(self.timeout_s) as limit:
+            values = self._arguments.read(arguments)
+            async with limit:
                 return as_result(await self._call(values))
         except TimeoutError as error:
             if not limit.expired():  # the function's own
@@ -140,12 +127,12 @@ class Tool:
         """
         if self._rule is None or self.misfit(arguments) is not None:
             return self.name
-        return self._rule(self._values(arguments))
+        return self._rule(self._arguments.read(arguments))
 
     def misfit(self, arguments: str) -> ToolResult | None:
         """Return what `execute` would answer to arguments that do not fit, None when they do."""
         try:
-            self._values(arguments)
+            self._arguments.read(arguments)
         except Exception as error:
             return self._failure(error)
         return None
@@ -156,20 +143,14 @@ class Tool:
             return ""
         try:
             async with asyncio.timeout(PREVIEW_TIMEOUT_S):
-                shown = await in_thread(self._preview, self._values(arguments))
+                shown = await in_thread(self._preview, self._arguments.read(arguments))
                 return sendable(shown if isinstance(shown, str) else await shown)
-        except (ValueError, OSError) as error:
-            return sendable(f"(no preview: {sentence(error)})")
         except Exception as error:
-            warn(f"the preview of {self.name} failed", error)
-            return sendable(f"(no preview: {sentence(error)})")
+            return f"(no preview: {self._failure(error).error})"
 
     def barred(self, folders: Sequence[Path]) -> Tool:
         """Return the same tool with `folders` forbidden too; a tool that touches no files is returned as it is."""
         return self._bar(folders) if self._bar and folders else self
-
-    def _values(self, arguments: str) -> dict[str, Any]:
-        return self._arguments.check(self._arguments.parse(arguments))
 
     async def _call(self, values: dict[str, Any]) -> Any:
         if inspect.iscoroutinefunction(self.func):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import re
@@ -38,17 +37,15 @@ def warn(what: str, error: BaseException) -> None:
 
 
 def plain(data: Any) -> Any:
-    """Return `data` as JSON data that can be sent."""
+    """Return `data` as JSON data that can be sent. Raises ValueError where it is none."""
     if isinstance(data, str):
         return sendable(data)
-    from pydantic_core import PydanticSerializationError, to_jsonable_python
+    from pydantic_core import to_jsonable_python
 
     try:
-        tidy = _tidy(to_jsonable_python(data))
-        json.dumps(tidy)
-    except (PydanticSerializationError, RecursionError, TypeError, ValueError) as error:
+        return _tidy(to_jsonable_python(data))
+    except (RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"the tool returned what is not JSON data ({type(data).__name__}): {error}") from error
-    return tidy
 
 
 def _tidy(data: Any) -> Any:

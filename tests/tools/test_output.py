@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.output import MOST_SPILLED, Output
+from tools.bound import MOST_SPILLED, Output
 
 
 def test_short_output_is_whole_and_makes_no_file(tmp_path: Path) -> None:
