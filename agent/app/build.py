@@ -164,11 +164,14 @@ def _folder(config: Config, name: str) -> Path:
 
 def _keep_only(agent: Agent, names: Sequence[str]) -> None:
     """Leave only the tools that --tools names. One that is off here may be named all the same."""
+    from tools import ToolRegistry
+
     known = {*agent.registry.names(), "memory", "task"}
     for name in names:
         if name not in known:
             raise UsageProblem(f"--tools: there is no tool {name!r}; there are {', '.join(sorted(known))}")
-    agent.registry.keep(names)
+    kept = [tool for tool in map(agent.registry.get, dict.fromkeys(names)) if tool is not None]
+    agent.registry = ToolRegistry(kept, policy=agent.policy, approve=agent.approve)
 
 
 def _tell_missing_tools(agent: Agent, session: Session) -> None:

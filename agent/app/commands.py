@@ -6,7 +6,7 @@ Typer is not imported here: the help of the program and of a group comes from th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from agent.app.options import FLAGS, Flag, Scope, takes_value
 
@@ -15,16 +15,14 @@ __all__ = ["COMMANDS", "PROGRAM", "Command", "Group", "Route", "UnknownCommand",
 PROGRAM = "my-agent"
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     place: str
     # module:function; the function takes `Options` first
     help: str
     scope: Scope = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     help: str
     commands: Mapping[str, Command]
 
@@ -107,8 +105,7 @@ class UnknownCommand(Exception):
     """The words name no command; the text says what there is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """Where a command line leads."""
 
     path: tuple[str, ...]

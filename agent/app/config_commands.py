@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json as jsonlib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from typing import Annotated, Any
 
 from agent.app.config import Config, load_config, project_file
 from agent.app.config.checking import Path, dotted
+from agent.app.config.settings import Section
 from agent.app.exits import UsageProblem
 from agent.app.options import Options
 from agent.app.output import Output, open_output
@@ -107,14 +107,14 @@ def _rows(config: Config) -> Iterator[tuple[str, Any, str]]:
         yield dotted(found), _hidden(found, value), config.origin(found)
 
 
-def _leaves(part: Any, prefix: Path) -> Iterator[tuple[Path, Any]]:
-    for one in fields(part):
-        value, where = getattr(part, one.name), (*prefix, one.name)
-        if is_dataclass(value):
+def _leaves(part: Section, prefix: Path) -> Iterator[tuple[Path, Any]]:
+    for key in vars(type(part))["__annotations__"]:
+        value, where = getattr(part, key), (*prefix, key)
+        if isinstance(value, Section):
             yield from _leaves(value, where)
         elif where in (("profiles",), ("security", "tool_policy", "tools")):
             for name, inner in value.items():
-                if is_dataclass(inner):
+                if isinstance(inner, Section):
                     yield from ((path, found) for path, found in _leaves(inner, (*where, name)) if found is not None)
                 else:
                     yield (*where, name), inner

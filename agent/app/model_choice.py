@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent.app.config import Config
 from agent.app.exits import ConfigProblem
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["ModelChoice", "choose_model", "find_key"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Preset:
+class _Preset(NamedTuple):
     base_url: str
     key_env: str
     # Empty: no key is needed
@@ -33,8 +31,7 @@ _PRESETS = {
 _REPLAY = {"deepseek": True, "openai": False}  # whether reasoning goes back to the server; else the client decides
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
+class ModelChoice(NamedTuple):
     offline: bool
     name: str = ""
     base_url: str = ""
@@ -45,9 +42,8 @@ class ModelChoice:
 
     def named(self, name: str) -> ModelChoice:
         """Return the same server with another model; the embedded rules give way to one."""
-        return replace(
-            self, name=name, offline=False, key_env=self.key_env or ("OPENAI_API_KEY" if self.offline else "")
-        )
+        key_env = self.key_env or ("OPENAI_API_KEY" if self.offline else "")
+        return self._replace(name=name, offline=False, key_env=key_env)
 
     def build(self, config: Config, *, cache_key: str = "", warm: bool = False) -> Model:
         """Make the client; with `warm`, load all that it needs now. Raises `KeyRefused` where the key is missing."""

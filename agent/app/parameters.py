@@ -8,8 +8,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from agent.app.options import Flag, Kind
 
@@ -18,8 +17,7 @@ __all__ = ["Arg", "AsJson", "Opt", "parameters_of"]
 _KINDS: dict[Any, Kind] = {str: "text", int: "whole", float: "number", bool: "switch", list: "many"}
 
 
-@dataclass(frozen=True, slots=True)
-class Arg:
+class Arg(NamedTuple):
     """An argument by its place. Without a default it must be there; a list takes all that stand there."""
 
     help: str

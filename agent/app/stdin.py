@@ -11,7 +11,7 @@ import select
 import stat
 import sys
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from agent.app.exits import TimedOut
 
@@ -21,8 +21,7 @@ FIRST_BYTE_S = 3.0
 BLOCK_BYTES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Piped:
+class Piped(NamedTuple):
     text: str = ""
     silent: bool = False
     # A pipe that gave nothing in time

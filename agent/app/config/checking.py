@@ -1,18 +1,18 @@
-"""`flatten` and `build`: between the tables of a TOML file and the dataclasses of `settings.py`, checked key by key."""
+"""`flatten` and `build`: between the tables of a TOML file and the classes of `settings.py`, checked key by key."""
 
 from __future__ import annotations
 
 import math
 import types
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from agent.app.config.settings import Bounds, Section
 from agent.app.exits import ConfigProblem
 
 __all__ = ["Leaf", "Path", "Value", "build", "dotted", "flatten", "from_text", "known_leaves"]
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Section)
 
 Path = tuple[str, ...]
 
@@ -31,13 +31,12 @@ class Value:
 class Leaf:
     """A key that holds a value and not a table of keys."""
 
-    __slots__ = ("default", "high", "hint", "low")
+    __slots__ = ("bounds", "default", "hint")
 
-    def __init__(self, hint: Any, default: Any, low: float | None, high: float | None) -> None:
+    def __init__(self, hint: Any, default: Any, bounds: Bounds | None) -> None:
         self.hint = hint
         self.default = default
-        self.low = low
-        self.high = high
+        self.bounds = bounds
 
 
 _SHAPES: dict[type, dict[str, tuple[Any, Leaf | None]]] = {}
@@ -51,23 +50,26 @@ def _shape(cls: Any) -> dict[str, tuple[Any, Leaf | None]]:
     """Return the keys of a settings class: its annotation, and the leaf where it is none of our classes."""
     if cls in _SHAPES:
         return _SHAPES[cls]
-    hints = get_type_hints(cls)
     shape: dict[str, tuple[Any, Leaf | None]] = {}
-    for one in fields(cls):
-        hint = hints[one.name]
-        default = one.default if one.default_factory is MISSING else one.default_factory()
-        branch = is_dataclass(hint) or _by_name(hint) is not None
-        leaf = None if branch else Leaf(hint, default, one.metadata.get("low"), one.metadata.get("high"))
-        shape[one.name] = (hint, leaf)
+    for name, hint in get_type_hints(cls, include_extras=True).items():
+        bounds = None
+        if get_origin(hint) is Annotated:
+            hint, bounds = get_args(hint)
+        branch = _is_section(hint) or _by_name(hint) is not None
+        shape[name] = (hint, None if branch else Leaf(hint, getattr(cls, name), bounds))
     _SHAPES[cls] = shape
     return shape
 
 
 def _by_name(hint: Any) -> Any:
     """Return what stands under each name of a table whose names are free, or None for any other annotation."""
-    if get_origin(hint) is dict and get_args(hint)[1] is not Any:
+    if get_origin(hint) is Mapping and get_args(hint)[1] is not Any:
         return get_args(hint)[1]
     return None
+
+
+def _is_section(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Section)
 
 
 def known_leaves(cls: type, prefix: Path = ()) -> Iterator[tuple[Path, Leaf]]:
@@ -75,8 +77,8 @@ def known_leaves(cls: type, prefix: Path = ()) -> Iterator[tuple[Path, Leaf]]:
     for name, (hint, leaf) in _shape(cls).items():
         if leaf is not None:
             yield (*prefix, name), leaf
-        elif is_dataclass(hint):
-            yield from known_leaves(hint, (*prefix, name))  # type: ignore[arg-type]  # a class, not an instance
+        elif _is_section(hint):
+            yield from known_leaves(hint, (*prefix, name))
 
 
 def flatten(cls: type, table: Mapping[str, Any], origin: str) -> tuple[dict[Path, Value], list[Path]]:
@@ -109,7 +111,7 @@ def _flatten(
             _flatten(hint, value, path, origin, found, unknown)
         else:
             for key, one in value.items():
-                if not is_dataclass(inner):
+                if not _is_section(inner):
                     found[(*path, key)] = Value(one, origin)
                 elif isinstance(one, Mapping):
                     _flatten(inner, one, (*path, key), origin, found, unknown)
@@ -130,10 +132,10 @@ def build(cls: type[T], values: Mapping[Path, Value], prefix: Path = ()) -> T:
             made[name] = build(hint, values, path)
         else:
             names = dict.fromkeys(key[len(path)] for key in values if key[: len(path)] == path and len(key) > len(path))
-            if is_dataclass(inner):
-                made[name] = {key: build(inner, values, (*path, key)) for key in names}  # type: ignore[arg-type]
+            if _is_section(inner):
+                made[name] = {key: build(inner, values, (*path, key)) for key in names}
             else:
-                free = Leaf(inner, None, None, None)
+                free = Leaf(inner, None, None)
                 made[name] = {key: _checked((*path, key), free, values[(*path, key)]) for key in names}
     return cls(**made)
 
@@ -143,9 +145,9 @@ def _checked(path: Path, leaf: Leaf, value: Value) -> Any:
         found = _converted(leaf.hint, value.value)
     except ValueError as error:
         raise ConfigProblem(f"{dotted(path)} = {value.value!r} ({value.origin}) {error}") from error
-    if isinstance(found, (int, float)) and not isinstance(found, bool):
-        low, high = leaf.low, leaf.high
-        if (low is not None and found < low) or (high is not None and found > high):
+    if leaf.bounds is not None:
+        low, high = leaf.bounds
+        if found < low or (high is not None and found > high):
             bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
             raise ConfigProblem(f"{dotted(path)} = {found!r} ({value.origin}) must be {bounds}")
     return found
@@ -160,11 +162,11 @@ def _converted(hint: Any, value: Any) -> Any:
         if value not in args or isinstance(value, bool):
             raise ValueError(f"is not one of: {', '.join(choice for choice in args if choice)}")
         return value
-    if origin is list:
+    if origin is Sequence:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise ValueError("must be a list of texts")
-        return list(value)
-    if origin is dict:
+        return tuple(value)
+    if origin is Mapping:
         if not isinstance(value, Mapping):
             raise ValueError("must be a table")
         return dict(value)
@@ -194,7 +196,7 @@ def from_text(leaf: Leaf, text: str) -> Any:
             "no": False,
             "off": False,
         }.get(text.lower(), text)
-    if get_origin(hint) is list:
+    if get_origin(hint) is Sequence:
         return [part.strip() for part in text.split(",") if part.strip()]
     if hint in (int, float):
         try:

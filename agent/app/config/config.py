@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path as FilePath
+from typing import NamedTuple
 
 from agent.app.config.checking import Path, Value, build, dotted
 from agent.app.config.layers import (
@@ -34,8 +34,7 @@ from agent.home import HOME_NAME
 __all__ = ["Config", "load_config", "project_file", "user_file"]
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     settings: Settings
     cwd: FilePath
     values: Mapping[Path, Value]

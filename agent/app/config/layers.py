@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path as FilePath
+from typing import NamedTuple
 
 from agent.app.config.checking import Path, Value, dotted, flatten, from_text, known_leaves
 from agent.app.config.settings import Settings
@@ -56,8 +56,7 @@ _GUARDED = {  # what a project's file may set only if the user trusts it: where 
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigFile:
+class ConfigFile(NamedTuple):
     role: str
     # project | user | given (by --config)
     path: FilePath

@@ -1,18 +1,19 @@
 """`Settings`: every key of the configuration, its type, its choices and its built-in value.
 
-Plain dataclasses, read by `checking.py`: pydantic would cost each `my-agent memory list` 70 ms. Comparison and repr,
-which nobody needs, would be compiled at every start.
+Plain classes, read by `checking.py`: pydantic would cost each `my-agent memory list` 70 ms, dataclasses 10.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
 __all__ = [
     "AgentSettings",
     "AgentsSettings",
     "Backend",
+    "Bounds",
     "CuratedSettings",
     "EmbeddingSettings",
     "FileToolSettings",
@@ -22,6 +23,7 @@ __all__ = [
     "ProfileSettings",
     "ProviderKind",
     "ProviderSettings",
+    "Section",
     "SecuritySettings",
     "Settings",
     "ShellSettings",
@@ -36,152 +38,148 @@ EmbeddingProvider = Literal["ollama", "openai", "local"]
 Verdict = Literal["allow", "supervised", "deny"]
 ColorSetting = Literal["auto", "always", "never"]
 
-
-def _number(default: float, *, low: float, high: float | None = None) -> Any:
-    """A number that must lie within bounds, both included."""
-    return field(default=default, metadata={"low": low, "high": high})
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ProviderSettings:
+class Bounds(NamedTuple):
+    """Where a number must lie, both ends included."""
+
+    low: float
+    high: float | None = None
+
+
+class Section:
+    """A table of the configuration. The class attributes are the built-in values; nothing changes once it is made."""
+
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+
+class ProviderSettings(Section):
     kind: ProviderKind = "auto"
     base_url: str = ""
     api_key_env: str = ""
     # The variable that holds the key; empty: OPENAI_API_KEY, or DEEPSEEK_API_KEY for deepseek
     model: str = ""
-    context_window: int = _number(0, low=0)
+    context_window: Annotated[int, Bounds(0)] = 0
     # Tokens; 0: not known
-    timeout_s: float = _number(120.0, low=1)
+    timeout_s: Annotated[float, Bounds(1)] = 120.0
     # Of silence on the connection
-    max_retries: int = _number(4, low=0, high=20)
-    extra_body: dict[str, Any] = field(default_factory=dict)
+    max_retries: Annotated[int, Bounds(0, 20)] = 4
+    extra_body: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ProfileSettings:
+class ProfileSettings(Section):
     """What a profile may set of `[provider]`; None: as there."""
 
     kind: ProviderKind | None = None
     base_url: str | None = None
     api_key_env: str | None = None
     model: str | None = None
-    context_window: int | None = field(default=None, metadata={"low": 0})
-    timeout_s: float | None = field(default=None, metadata={"low": 1})
-    max_retries: int | None = field(default=None, metadata={"low": 0, "high": 20})
-    extra_body: dict[str, Any] | None = None
+    context_window: Annotated[int | None, Bounds(0)] = None
+    timeout_s: Annotated[float | None, Bounds(1)] = None
+    max_retries: Annotated[int | None, Bounds(0, 20)] = None
+    extra_body: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AgentSettings:
+class AgentSettings(Section):
     name: str = "main"
-    max_steps: int = _number(50, low=1)
-    context_budget: int = _number(0, low=0)
+    max_steps: Annotated[int, Bounds(1)] = 50
+    context_budget: Annotated[int, Bounds(0)] = 0
     # Tokens of a request; 0: three quarters of provider.context_window, or 100,000 where that is not known
     instructions: str = ""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AgentsSettings:
-    max_agents: int = _number(32, low=0)
-    max_steps: int = _number(50, low=1)
-    timeout_s: float = _number(600.0, low=1)
-    side_by_side: int = _number(3, low=1, high=32)
+class AgentsSettings(Section):
+    max_agents: Annotated[int, Bounds(0)] = 32
+    max_steps: Annotated[int, Bounds(1)] = 50
+    timeout_s: Annotated[float, Bounds(1)] = 600.0
+    side_by_side: Annotated[int, Bounds(1, 32)] = 3
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ShellSettings:
-    timeout_s: float = _number(120.0, low=1)
-    env_allow: list[str] = field(default_factory=list)
+class ShellSettings(Section):
+    timeout_s: Annotated[float, Bounds(1)] = 120.0
+    env_allow: Sequence[str] = ()
     # Variables that look like keys and are passed to commands all the same
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FileToolSettings:
-    protected: list[str] = field(default_factory=list)
+class FileToolSettings(Section):
+    protected: Sequence[str] = ()
     # Folders that the file tools refuse
-    readable: list[str] = field(default_factory=list)
+    readable: Sequence[str] = ()
     # Folders outside the working folder that may be read
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ToolsSettings:
-    shell: ShellSettings = field(default_factory=ShellSettings)
-    files: FileToolSettings = field(default_factory=FileToolSettings)
+class ToolsSettings(Section):
+    shell: ShellSettings = ShellSettings()
+    files: FileToolSettings = FileToolSettings()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class UiSettings:
+class UiSettings(Section):
     color: ColorSetting = "auto"
     markdown: bool = True
     figures: bool = True
     # The line with tokens and time after an answer
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class EmbeddingSettings:
+class EmbeddingSettings(Section):
     enabled: bool = False
     provider: EmbeddingProvider = "ollama"
     model: str = ""
-    dimensions: int = _number(0, low=0, high=16_000)
+    dimensions: Annotated[int, Bounds(0, 16_000)] = 0
     # 0: what the model gives
     base_url: str = ""
     api_key_env: str = ""
-    timeout_s: float = _number(10.0, low=0.1)
+    timeout_s: Annotated[float, Bounds(0.1)] = 10.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PostgresSettings:
+class PostgresSettings(Section):
     url: str = ""
     schema: str = "memory"
-    max_connections: int = _number(5, low=1, high=200)
+    max_connections: Annotated[int, Bounds(1, 200)] = 5
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CuratedSettings:
+class CuratedSettings(Section):
     dir: str = ""
     # Empty: .my_agent_core/memory, if it is there
-    memory_char_limit: int = _number(2200, low=1)
-    user_char_limit: int = _number(1375, low=1)
+    memory_char_limit: Annotated[int, Bounds(1)] = 2200
+    user_char_limit: Annotated[int, Bounds(1)] = 1375
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class MemorySettings:
+class MemorySettings(Section):
     backend: Backend = ""
     # Empty: no archive
     path: str = ".my_agent_core/archive"
     acl_enabled: bool = False
-    admins: list[str] = field(default_factory=list)
-    daily_retention_days: int = _number(7, low=0)
-    conversation_retention_days: int = _number(3, low=0)
-    keyword_weight: float = _number(0.3, low=0, high=1)
-    vector_weight: float = _number(0.7, low=0, high=1)
+    admins: Sequence[str] = ()
+    daily_retention_days: Annotated[int, Bounds(0)] = 7
+    conversation_retention_days: Annotated[int, Bounds(0)] = 3
+    keyword_weight: Annotated[float, Bounds(0, 1)] = 0.3
+    vector_weight: Annotated[float, Bounds(0, 1)] = 0.7
     provider: str = ""
     # Name of a registered provider that takes the place of the archive
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = NOTHING
     # What that provider gets
-    embeddings: EmbeddingSettings = field(default_factory=EmbeddingSettings)
-    postgres: PostgresSettings = field(default_factory=PostgresSettings)
-    curated: CuratedSettings = field(default_factory=CuratedSettings)
+    embeddings: EmbeddingSettings = EmbeddingSettings()
+    postgres: PostgresSettings = PostgresSettings()
+    curated: CuratedSettings = CuratedSettings()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PolicySettings:
+class PolicySettings(Section):
     default: Verdict = "allow"
-    tools: dict[str, Verdict] = field(default_factory=dict)
+    tools: Mapping[str, Verdict] = NOTHING
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SecuritySettings:
-    tool_policy: PolicySettings = field(default_factory=PolicySettings)
+class SecuritySettings(Section):
+    tool_policy: PolicySettings = PolicySettings()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Settings:
-    provider: ProviderSettings = field(default_factory=ProviderSettings)
-    profiles: dict[str, ProfileSettings] = field(default_factory=dict)
-    agent: AgentSettings = field(default_factory=AgentSettings)
-    agents: AgentsSettings = field(default_factory=AgentsSettings)
-    tools: ToolsSettings = field(default_factory=ToolsSettings)
-    ui: UiSettings = field(default_factory=UiSettings)
-    memory: MemorySettings = field(default_factory=MemorySettings)
-    security: SecuritySettings = field(default_factory=SecuritySettings)
+class Settings(Section):
+    provider: ProviderSettings = ProviderSettings()
+    profiles: Mapping[str, ProfileSettings] = NOTHING
+    agent: AgentSettings = AgentSettings()
+    agents: AgentsSettings = AgentsSettings()
+    tools: ToolsSettings = ToolsSettings()
+    ui: UiSettings = UiSettings()
+    memory: MemorySettings = MemorySettings()
+    security: SecuritySettings = SecuritySettings()

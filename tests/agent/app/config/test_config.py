@@ -77,7 +77,7 @@ def test_the_environment_gives_numbers_truths_and_lists(load: Any) -> None:
         MY_AGENT_AGENTS_TIMEOUT_S="2.5", MY_AGENT_MEMORY_ACL_ENABLED="yes", MY_AGENT_MEMORY_ADMINS="root, ops"
     ).settings
     assert (settings.agents.timeout_s, settings.memory.acl_enabled) == (2.5, True)
-    assert settings.memory.admins == ["root", "ops"]
+    assert settings.memory.admins == ("root", "ops")
 
 
 def test_the_seed_loads_as_it_stands(place: Place, load: Any) -> None:
@@ -173,7 +173,7 @@ def test_a_project_cannot_send_the_talk_elsewhere_unless_it_is_trusted(place: Pl
     assert config.settings.memory.embeddings.base_url == ""
     assert config.settings.memory.postgres.url == ""
     assert config.settings.profiles == {}
-    assert config.settings.tools.shell.env_allow == []
+    assert config.settings.tools.shell.env_allow == ()
     assert "provider.base_url, provider.api_key_env" in config.warnings[0]
     assert "config trust" in config.warnings[0]
 
@@ -225,7 +225,7 @@ def test_a_project_cannot_switch_access_control_off(place: Place, load: Any) -> 
     place.project_config('[memory]\nacl_enabled = false\nadmins = ["mallory"]\n')
     config = load()
     assert config.settings.memory.acl_enabled is True
-    assert config.settings.memory.admins == []
+    assert config.settings.memory.admins == ()
 
 
 def test_a_profile_goes_before_the_environment_and_behind_a_flag(place: Place, load: Any) -> None:
