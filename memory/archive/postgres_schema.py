@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from typing import NamedTuple
 from uuid import UUID
 
 from memory.archive.entry import ArchiveUnavailable
-from memory.archive.postgres_errors import WRITE_S, Where
+from memory.archive.postgres_errors import WRITE_S, ArchiveInterrupted, Where
 from memory.archive.postgres_link import PostgresLink
 from memory.archive.postgres_pool import PostgresPool
 from memory.archive.sql_tables import TABLE_VERSION, Types, tables
@@ -39,6 +40,9 @@ BLOCK_STORAGE = [
 ]
 # One lock for all schemas of a database: they share the extension.
 MIGRATION_LOCK = int.from_bytes(hashlib.sha256(b"my-agent archive: migration").digest()[:8], "big", signed=True)
+
+
+log = logging.getLogger(__name__)
 
 
 class Layout(NamedTuple):
@@ -109,21 +113,21 @@ def _migrated(link: PostgresLink, layout: Layout, where: Where) -> Layout:
     """Make what is missing; another process may have made it while this one waited for the lock."""
     if not link.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [where.schema]):
         link.run(f"CREATE SCHEMA {quoted(where.schema)}")
-    _try_extension(link, where)
-    layout = layout._replace(extension=_look(link, where).extension)
-    link.run(f"SET LOCAL search_path TO {layout.path}")
+    link.run(f"SET LOCAL search_path TO {layout.schema}")
     if layout.version == 0:
         for statement in [*tables(TYPES), *BLOCK_STORAGE, COMMITS, VERSION]:
             link.run(statement)
         link.run("INSERT INTO my_agent_archive (version) VALUES (?)", [TABLE_VERSION])
-    if not layout.has_vectors and link.rows("SELECT 1 FROM pg_extension WHERE extname = 'vector'"):
-        for statement in VECTOR_TABLES:
-            link.run(statement)
+    # The archive works without vectors, by words alone: on a server that has no pgvector, or does not let us.
+    _try(link, _extension_missing(link, where))
+    layout = _look(link, where)
+    if layout.extension and not layout.has_vectors:
+        _try(link, [f"SET LOCAL search_path TO {layout.path}", *VECTOR_TABLES])
     return _look(link, where)
 
 
-def _try_extension(link: PostgresLink, where: Where) -> None:
-    """Install pgvector if the server has it and lets us; the archive works without, by words alone.
+def _extension_missing(link: PostgresLink, where: Where) -> list[str]:
+    """Return the statement that installs pgvector, if the server has it and it is not installed.
 
     Not in our own schema: who dropped that would take the vectors of all others away.
     """
@@ -134,12 +138,21 @@ def _try_extension(link: PostgresLink, where: Where) -> None:
     )[0]
     installed, available, public = found
     if installed or not available:
-        return
-    link.run("SAVEPOINT extension")
+        return []
+    return [f"CREATE EXTENSION vector SCHEMA {'public' if public else quoted(where.schema)}"]
+
+
+def _try(link: PostgresLink, statements: list[str]) -> None:
+    """Run the statements, or none of them."""
+    link.run("SAVEPOINT attempt")
     try:
-        link.run(f"CREATE EXTENSION vector SCHEMA {'public' if public else quoted(where.schema)}")
-    except ArchiveUnavailable:
-        link.run("ROLLBACK TO SAVEPOINT extension")
+        for statement in statements:
+            link.run(statement)
+    except ArchiveInterrupted:
+        raise
+    except ArchiveUnavailable as error:
+        log.info("the archive goes on without vectors: %s", error)
+        link.run("ROLLBACK TO SAVEPOINT attempt")
 
 
 def kept_as(token: UUID) -> list[str]:

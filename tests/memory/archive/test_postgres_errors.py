@@ -208,3 +208,18 @@ def test_without_the_extra_the_sentence_says_what_to_install(monkeypatch: pytest
 )
 def test_a_server_is_named_without_its_password(url: str, name: str) -> None:
     assert server_name(url) == name
+
+
+def test_a_user_who_may_not_make_the_table_of_vectors_finds_by_words(server: postgres.PostgresServer) -> None:
+    owner = PostgresBackend(server.url, schema="wordy")
+    store(owner)
+    owner.close()
+    server.execute("DROP TABLE wordy.vectors")
+    server.execute("GRANT USAGE ON SCHEMA wordy TO guest; GRANT SELECT ON ALL TABLES IN SCHEMA wordy TO guest")
+    guest = PostgresBackend(server.tcp_url(**GUEST), schema="wordy")
+    assert look(guest) == 1
+    guest.close()
+    owner = PostgresBackend(server.url, schema="wordy")
+    store(owner)
+    assert server.execute("SELECT count(*) FROM wordy.vectors") == [(0,)]
+    owner.close()
