@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory.entries import find_entry, join_entries, listing
+from memory.credentials import credential_kind
+from memory.entries import ENTRY_DELIMITER, find_entry, join_entries, listing
 from memory.refusal import BudgetExceeded, StoreChanged
 
-__all__ = ["Edit", "appended", "check_budget", "removed", "replaced", "rewritten"]
+__all__ = ["Edit", "appended", "check_budget", "removed", "replaced", "rewritten", "without_secrets"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +60,14 @@ def check_budget(edit: Edit, entries: Sequence[str], limit: int, target: str) ->
     raise BudgetExceeded(
         f"{target} would hold {would}/{limit} chars. Shorten the text, or first replace several entries with one or "
         f"remove what is out of date, then try again. {there}"
+    )
+
+
+def without_secrets(text: str | None) -> str | None:
+    """Return an entry, or several as the file has them, with those that hold a key named and not shown."""
+    if text is None:
+        return None
+    entries = text.split(ENTRY_DELIMITER)
+    return ENTRY_DELIMITER.join(
+        f"[not kept: {kind}]" if (kind := credential_kind(entry)) else entry for entry in entries
     )

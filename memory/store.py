@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memory.atomic import LOCK_TIMEOUT_S
 from memory.content import Target, checked_content, checked_old_text, checked_target
-from memory.edit import Edit, appended, check_budget, removed, replaced, rewritten
+from memory.edit import Edit, appended, check_budget, removed, replaced, rewritten, without_secrets
 from memory.entries import excerpt, find_entry, join_entries, parse_entries, tidy
 from memory.entry_file import EntryFile
 from memory.fence import defuse
@@ -159,7 +159,8 @@ class MemoryStore:
         """Read the file again under the lock, change it, and write it and the journal. None: nothing was to do."""
         file = self._on_disk[checked_target(target)]
         if not self.mem_dir.is_dir():
-            self._made(target, [], make)  # a refusal makes no folder
+            if self._made(target, [], make) is None:  # a refusal, or nothing to do, makes no folder
+                return None
             file.make_folder()
         with file.locked():
             text = file.read()
@@ -187,9 +188,15 @@ class MemoryStore:
         self._on_disk[target].write(join_entries(self._entries[target]))
 
     def _record(self, target: str, action: Action, edit: Edit) -> None:
+        """Write the line in the journal. A key that somebody wrote into the file by hand is not kept there as well."""
         try:
             self.journal.append(
-                action, target, before=edit.before, after=edit.after, place=edit.place, origin=self._origin()
+                action,
+                target,
+                before=without_secrets(edit.before),
+                after=without_secrets(edit.after),
+                place=edit.place,
+                origin=self._origin(),
             )
         except OSError as error:
             log.warning("the change of %s is written, but not its line in the journal: %s", self.files[target], error)

@@ -12,6 +12,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 LIST_MARK = r"\n[ \t\u3000]*(?:[-*+#>•·]|\d{1,3}[.)、])"
+ONE_A_LINE = r"(?m)\n(?=.$)"  # one character a line
 SIMPLE: dict[int, int | None] = str.maketrans(
     "無視記規則詞約設說別會請拋棄丟遺話對從過個這們給統繞蓋廢銷準內執將讓應該條項種後發於與並還來為時間聽遵訊",
     "无视记规则词约设说别会请抛弃丢遗话对从过个这们给统绕盖废销准内执将让应该条项种后发于与并还来为时间听遵讯",
@@ -70,8 +71,8 @@ PRETEND = (
     rf"(?:{TIME}){BETWEEN}{{0,6}}?(?:{STRONG}|规则)"
 )
 NEGATED = _words(
-    "不要 不可 不能 不得 不应 不该 不许 不允许 不可以 不宜 严禁 不会 不想 不准 别 勿 莫 禁止 避免 以免 防止 切忌 没有 没 "
-    "从不 从未 并未 未 不"
+    "不要 不可 不能 不得 不应 不该 不许 不允许 不可以 不宜 严禁 不会 不想 不准 别 勿 莫 禁止 避免 以免 防止 切忌 没有 "
+    "没 从不 从未 并未 未 不"
 )
 DESCRIBED = (
     "经常",
@@ -108,7 +109,7 @@ OBJECT_STEMS = _words(
 def holds_chinese_order(plain: str) -> bool:
     """Is there an order in the text? It must be in small letters and without hidden characters."""
     if "\n" in plain:
-        plain = re.sub("\n+", "\n", re.sub(LIST_MARK, "。", plain))
+        plain = re.sub(ONE_A_LINE, "", re.sub("\n+", "\n", re.sub(LIST_MARK, "。", plain)))
     text = plain.translate(SIMPLE)
     if not (any(stem in text for stem in VERB_STEMS) and any(stem in text for stem in OBJECT_STEMS)):
         return False

@@ -76,5 +76,6 @@ NOT_PLURALS = _words("please always unless this assistants agents")
 STEMS = _words(
     "ignor overlook disreg forg disob unlearn neglect never mind aside account wipe clear reset overr bypass discard "
     "dismiss abandon erase circum scrap supers cancel void drop skip delete remove reject violate break overwrite "
-    "nullify revoke follow obey heed respect compl adhere listen observe attention previous prior earlier preceding above"
+    "nullify revoke follow obey heed respect compl adhere listen observe attention previous prior earlier preceding "
+    "above"
 )  # where none of them stands there is no order

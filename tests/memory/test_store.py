@@ -49,6 +49,7 @@ def test_a_refused_write_makes_no_folder(store: MemoryStore) -> None:
     ):
         with pytest.raises(MemoryRefusal):
             call()
+    assert store.rewrite("memory", [], base=[]) == "Nothing to change in memory."
     assert not store.mem_dir.exists()
 
 
@@ -213,6 +214,18 @@ def test_every_change_is_in_the_journal_with_who_when_and_what(tmp_path: Path) -
     assert {line["at"] for line in lines} == {"2026-03-10T09:00:00.000Z"}
     assert len({line["id"] for line in lines}) == 4
     assert stat.S_IMODE(store.journal.path.stat().st_mode) == 0o600
+
+
+def test_a_key_that_was_written_by_hand_is_not_kept_in_the_journal(tmp_path: Path) -> None:
+    key = "API key is " + "0c9f4b7d2e6a8153" * 2
+    (tmp_path / "MEMORY.md").write_text(f"one\n§\n{key}\n§\ntwo")
+    store = MemoryStore(tmp_path)
+    store.rewrite("memory", ["one", key], base=["one", key, "two"])
+    store.remove("memory", key)
+    edit, removal = journal_lines(store)
+    assert edit["before"] == "one\n§\n[not kept: a secret value]\n§\ntwo"
+    assert removal["before"] == "[not kept: a secret value]"
+    assert b"0c9f4b" not in store.journal.path.read_bytes()
 
 
 def test_a_journal_that_cannot_be_written_is_a_warning_and_the_write_stands(
