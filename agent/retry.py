@@ -56,7 +56,7 @@ async def complete(
             wait_s = max(backoff_s, asked_s) + 0.25 * backoff_s * rng()
             failed += 1
             shown.clear()
-            emit(Notice("retry", f"{failure} (retry {failed} of {max_retries} in {wait_s:.1f} s)"))
+            emit(Notice("retry", f"{_bare(failure)} (retry {failed} of {max_retries} in {wait_s:.1f} s)"))
         await sleep(wait_s)
 
 
@@ -81,16 +81,21 @@ async def _answer(
     raise ProviderFailed(f"The model {model.name!r} ended without an answer.")
 
 
+def _bare(failure: ModelFailure) -> str:
+    return str(failure).rstrip(".")
+
+
 def _given_up(failure: ModelFailure, retries: int) -> ModelFailure:
     if not retries:
         return failure
-    return _again(failure, f"{failure} (given up after {retries + 1} attempts)")
+    return _again(failure, f"{_bare(failure)} (given up after {retries + 1} attempts)")
 
 
 def _too_long(failure: ModelFailure, asked_s: float) -> ModelFailure:
     minutes = f" ({asked_s / 60:.0f} minutes)" if asked_s >= 120 else ""
     return _again(
-        failure, f"{failure} (the provider asks to wait {asked_s:.0f} s{minutes}, which is too long: try again then)"
+        failure,
+        f"{_bare(failure)} (the provider asks to wait {asked_s:.0f} s{minutes}, which is too long: try again then)",
     )
 
 

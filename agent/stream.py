@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from typing import Any
 
 from agent.failures import EmptyAnswer, ProviderFailed
 from agent.messages import Completion, Usage, scrub
-from tools import ToolCall
+from agent.open_calls import OpenCalls
 
 __all__ = ["Assembly", "usage_of"]
 
@@ -21,30 +19,8 @@ _FINISH = {
 # The words of several providers for the same; others stay as they are, in small letters
 
 
-@dataclass(slots=True)
-class _OpenCall:
-    id: str
-    index: int | None
-    name: str = ""
-    arguments: str = ""
-
-    def is_whole(self) -> bool:
-        """Whether the arguments are a JSON object already, so that more of them would be another call's."""
-        text = self.arguments.strip()
-        if not text.endswith("}"):
-            return False
-        try:
-            return isinstance(json.loads(text), dict)
-        except (ValueError, RecursionError):
-            return False
-
-
 class Assembly:
-    """Takes the chunks of one stream, in order, and ends as a `Completion`.
-
-    A delta of a call belongs to the call that has its id; a new id begins a new call; without an id, to the call of
-    its index; with neither, to the call that is open. Names are assigned, arguments appended.
-    """
+    """Takes the chunks of one stream, in order, and ends as a `Completion`."""
 
     def __init__(self, *, model: str = "", base_url: str = "") -> None:
         self.finish_reason = ""
@@ -52,7 +28,7 @@ class Assembly:
         self._where = {"model": model, "base_url": base_url}
         self._text: list[str] = []
         self._reasoning: list[str] = []
-        self._calls: list[_OpenCall] = []
+        self._calls = OpenCalls()
         self._usage: Usage | None = None
         self._half = ""
         self._choice: Any = None
@@ -73,7 +49,7 @@ class Assembly:
                 index = choice.get("index")
                 if self._choice is None:
                     self._choice = index
-                if index == self._choice:  # one answer is asked for; a second beside it is not mixed in
+                if index in (None, self._choice):  # one answer is asked for; a second beside it is not mixed in
                     text += self._add_choice(choice)
         return text
 
@@ -90,11 +66,7 @@ class Assembly:
             raise ProviderFailed(
                 f"The provider's stream was cut {got}: it ended without a finish reason.", retryable=True
             )
-        calls = tuple(
-            ToolCall(scrub(call.id), scrub(call.name), scrub(call.arguments))
-            for call in self._calls
-            if call.name or call.arguments.strip()
-        )
+        calls = self._calls.whole()
         content, reasoning = "".join(self._text) + scrub(self._half), scrub("".join(self._reasoning))
         if not calls and not content.strip():
             raise self._empty(reasoning)
@@ -132,41 +104,10 @@ class Assembly:
         if isinstance(calls, list):
             for call in calls:
                 if isinstance(call, dict):
-                    self._add_call(call)
+                    self._calls.add(call)
         legacy = delta.get("function_call")
         if isinstance(legacy, dict):
-            self._add_call({"index": 0, "function": legacy})
-
-    def _add_call(self, delta: dict[str, Any]) -> None:
-        function = delta.get("function")
-        function = function if isinstance(function, dict) else delta
-        name, arguments = function.get("name"), function.get("arguments")
-        name = name if isinstance(name, str) else ""
-        if arguments is None:
-            arguments = ""
-        elif not isinstance(arguments, str):
-            arguments = json.dumps(arguments, ensure_ascii=False)
-        call = self._call_of(delta, name, arguments)
-        call.name = name or call.name
-        if (
-            arguments.strip() != call.arguments.strip() or not call.is_whole()
-        ):  # some servers end with the call once more
-            call.arguments += arguments
-
-    def _call_of(self, delta: dict[str, Any], name: str, arguments: str) -> _OpenCall:
-        call_id, index = delta.get("id"), delta.get("index")
-        call_id = call_id if isinstance(call_id, str) else ""
-        index = index if isinstance(index, int) else None
-        candidates = [call for call in self._calls if call_id and call.id == call_id]
-        if not candidates and index is not None:
-            candidates = [call for call in self._calls if call.index == index]
-        elif not candidates and not call_id:
-            candidates = self._calls
-        if candidates and not _begins_another(candidates[-1], call_id, index, name, arguments):
-            candidates[-1].id = candidates[-1].id or call_id
-            return candidates[-1]
-        self._calls.append(_OpenCall(call_id, index))
-        return self._calls[-1]
+            self._calls.add({"index": 0, "function": legacy})
 
     def _whole_letters(self, text: str) -> str:
         """Return what can be shown: half of a surrogate pair at the end waits for its other half."""
@@ -190,22 +131,6 @@ class Assembly:
             return EmptyAnswer("The answer was empty: the provider's content filter stopped it.")
         what = "it holds reasoning only" if reasoning.strip() else "neither text nor a tool call"
         return EmptyAnswer(f"The model's answer was empty: {what}.", retryable=True)
-
-
-def _begins_another(known: _OpenCall, call_id: str, index: int | None, name: str, arguments: str) -> bool:
-    """Whether a delta that points at a known call starts one of its own all the same: ids and indexes collide."""
-    if not name:
-        # With a new id: some servers make one up for every delta
-        return bool(call_id and known.id and call_id != known.id) and known.is_whole()
-    if call_id and known.id and call_id != known.id:
-        return True
-    if known.name and name != known.name:
-        return True
-    return (
-        bool(known.name and arguments.strip())
-        and known.is_whole()
-        and (index != known.index or arguments.strip() != known.arguments.strip())
-    )
 
 
 def usage_of(usage: dict[str, Any]) -> Usage:

@@ -170,6 +170,14 @@ def test_a_second_choice_is_not_mixed_in() -> None:
     assert assembly.completion().content == "ac"
 
 
+def test_a_choice_without_an_index_is_the_same_answer() -> None:
+    assembly = Assembly()
+    assembly.add(chunk({"content": "a"}))
+    assembly.add({"choices": [{"delta": {"content": "b"}, "finish_reason": "stop"}]})
+
+    assert assembly.completion().content == "ab"
+
+
 @pytest.mark.parametrize("finish", [None, "", "null"])
 def test_without_a_finish_reason_it_was_cut(finish: str | None) -> None:
     assembly = Assembly()
