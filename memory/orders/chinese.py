@@ -109,7 +109,7 @@ OBJECT_STEMS = _words(
 def holds_chinese_order(plain: str) -> bool:
     """Is there an order in the text? It must be in small letters and without hidden characters."""
     if "\n" in plain:
-        plain = re.sub(ONE_A_LINE, "", re.sub("\n+", "\n", re.sub(LIST_MARK, "。", plain)))
+        plain = re.sub(ONE_A_LINE, "", re.sub("\n+", "\n", re.sub(LIST_MARK, "\n。", plain)))
     text = plain.translate(SIMPLE)
     if not (any(stem in text for stem in VERB_STEMS) and any(stem in text for stem in OBJECT_STEMS)):
         return False
