@@ -51,15 +51,16 @@ def parse(text: str) -> list[Section]:
     """Return what stands before the first heading (always, maybe without lines), then one section a heading."""
     lines = text.split("\n")
     starts = headings(lines)
-    bounds = [0, *starts, len(lines)]
-    sections = []
-    for start, end in pairwise(bounds):
-        match = HEADING.fullmatch(lines[start]) if start in starts else None
-        some = lines[start:end]
-        while some and not some[-1].strip():
-            some.pop()
-        sections.append(Section(match[1].strip() if match else "", tuple(some)))
+    sections = [Section("", without_end(lines[: starts[0] if starts else None]))]
+    for start, end in pairwise([*starts, len(lines)]):
+        sections.append(Section(lines[start][2:].strip(), without_end(lines[start:end])))
     return sections
+
+
+def without_end(lines: list[str]) -> tuple[str, ...]:
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return tuple(lines)
 
 
 def headings(lines: Sequence[str]) -> list[int]:

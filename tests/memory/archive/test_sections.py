@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.archive.entry import ArchiveRefusal, Entry, clean_content, clean_key
+from memory.archive.sections import parse, read_entry, render, section_of
+
+WHEN = datetime(2026, 3, 10, 9, tzinfo=UTC)
+
+
+def entries(text: str) -> dict[str, str]:
+    found = (read_entry(section, "core", WHEN) for section in parse(text))
+    return {entry.key: entry.content for entry in found if entry}
+
+
+def test_sections_written_by_hand_are_entries() -> None:
+    assert entries("# core\n\nwords before\n\n## one\nfirst\n\nsecond\n\n## two  \n\n\nthird\n") == {
+        "one": "first\n\nsecond",
+        "two": "third",
+    }
+
+
+def test_a_section_that_is_no_entry_stays_as_it_is() -> None:
+    text = "## empty\n\n## fine\nwords\n"
+    assert entries(text) == {"fine": "words"}
+    assert render(parse(text)) == text
+
+
+def test_a_fenced_heading_written_by_hand_is_text() -> None:
+    assert entries("## build\n```md\n## Install\n```\nafter\n\n## next\nwords\n") == {
+        "build": "```md\n## Install\n```\nafter",
+        "next": "words",
+    }
+
+
+def test_a_fence_that_is_never_closed_swallows_nothing() -> None:
+    assert entries("## a\n```\ncode\n\n## b\nwords\n") == {"a": "```\ncode", "b": "words"}
+
+
+def test_a_fence_by_hand_does_not_reach_into_a_section_of_ours() -> None:
+    ours = section_of(Entry("ours", "```\ncode\n```"))
+    assert entries("## a\n```\nopen\n\n" + render([ours])) == {"a": "```\nopen", "ours": "```\ncode\n```"}
+
+
+def test_a_strangers_comment_is_text() -> None:
+    assert entries("## a\n<!-- memory {not json} -->\nwords\n") == {"a": "<!-- memory {not json} -->\nwords"}
+
+
+def test_wrong_fields_in_a_comment_are_passed_over() -> None:
+    section = parse(
+        '## a\n<!-- memory {"tags": 3, "metadata": [], "created": "yesterday", "owner": "x"} -->\n\nwords\n'
+    )[1]
+    entry = read_entry(section, "core", WHEN)
+    assert entry == Entry("a", "words", owner="x", created=WHEN, updated=WHEN)
+
+
+def test_times_without_a_zone_are_utc() -> None:
+    section = parse('## a\n<!-- memory {"created": "2026-01-02", "updated": "2026-01-03T10:00:00+08:00"} -->\nwords\n')[
+        1
+    ]
+    entry = read_entry(section, "core", WHEN)
+    assert entry
+    assert (entry.created, entry.updated) == (datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 3, 2, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "## heading",
+        "\\## escaped",
+        "text\n## other_key\n\\\\## twice",
+        "<!-- memory {} -->",
+        "```\n## x",
+        "# one\n### three",
+        "##\n## ",
+    ],
+)
+def test_content_that_looks_like_a_file_of_ours_comes_back(content: str) -> None:
+    text = render([section_of(Entry("k", content)), section_of(Entry("last", "words"))])
+    assert entries(text) == {"k": clean_content(content), "last": "words"}
+
+
+def made(key: str, content: str, tag: str, field: str) -> Entry | None:
+    try:
+        key, content = clean_key(key), clean_content(content)
+    except ArchiveRefusal:
+        return None
+    tags = (tag.strip(),) if tag.strip() else ()
+    return Entry(key, content, tags=tags, metadata={"field": field}, owner="o", session="s", created=WHEN, updated=WHEN)
+
+
+characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+text = st.text(characters, max_size=60)
+lines = st.lists(
+    st.sampled_from(["## a", "\\## b", "```", "~~~md", "words", "", "  ", "<!-- memory {} -->", "#", "\t## x"])
+)
+
+
+@given(
+    st.lists(st.builds(made, text, text | lines.map("\n".join), st.from_regex(r"[a-z>-]{0,8}", fullmatch=True), text))
+)
+def test_whatever_is_written_is_read_again(some: list[Entry | None]) -> None:
+    kept = [entry for entry in some if entry]
+    sections = [section_of(entry) for entry in kept]
+    parsed = parse(render(sections))
+    assert [read_entry(section, "core", WHEN) for section in parsed if section.heading] == kept
+    assert parsed[1:] == sections

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.archive.entry import Entry, Filter
+from memory.archive.text import Terms, analyse, filter_terms, fold, pack, query_words, stem, unpack
+
+
+def words(query: str) -> list[str]:
+    return [word.text for word in query_words(query)]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("ＡＰＩ", "api"),
+        ("Müller", "muller"),
+        ("Straße", "strasse"),
+        ("Hà Nội", "ha noi"),
+        ("ﬁle naïve", "file naive"),
+        ("ｶﾅ", "カナ"),
+        ("ＩＳＴＡＮＢＵＬ İ", "istanbul i"),
+    ],
+)
+def test_letters_fold_to_one_form(text: str, plain: str) -> None:
+    assert fold(text) == plain
+
+
+def test_kana_keep_their_voicing() -> None:
+    assert fold("がっこう ﾊﾞ") == "がっこう バ"
+
+
+def test_an_entry_is_found_by_its_key_content_and_tags() -> None:
+    counts = analyse(Entry("user_time-zone.v2", "UTC plus", tags=("travel",))).counts
+    assert {"user", "time", "zone", "v2", "utc", "plus", "travel"} <= counts.keys()
+
+
+def test_chinese_gives_singles_and_pairs_and_lets_words_beside_it_live() -> None:
+    counts = analyse(Entry("k", "用TypeScript编写")).counts
+    assert {"用", "typescript", "编", "写", "编写"} <= counts.keys()
+
+
+def test_filter_terms_are_exact_and_do_not_count_as_length() -> None:
+    terms = analyse(Entry("k", "one two", "Notes", ("Big Tag*",)))
+    assert [term for term in terms.counts if term.startswith("#")] == ["#c:Notes", "#t:Big%20Tag%2A"]
+    assert terms.length == 1 + 2 + 2
+    assert filter_terms(Filter("Notes", ("Big Tag*",))) == ["#c:Notes", "#t:Big%20Tag%2A"]
+
+
+def test_function_words_are_dropped_when_others_remain() -> None:
+    assert words("what is the user's timezone") == ["user", "timezone"]
+    assert words("what is this") == ["what", "is", "this"]
+    assert words("猫的名字是什么") == ["猫", "名字"]
+
+
+def test_a_single_character_of_a_longer_run_is_not_asked_for() -> None:
+    assert words("数据库") == ["数据", "据库"]
+    assert words("猫") == ["猫"]
+
+
+@pytest.mark.parametrize("query", ["", "   ", "???", "🚀🚀", "*", "%", "_", "\u0301\u200d"])
+def test_a_query_without_words_asks_for_nothing(query: str) -> None:
+    assert words(query) == []
+
+
+def test_a_long_query_is_cut() -> None:
+    assert len(query_words(" ".join(f"w{number}" for number in range(5_000)))) == 64
+
+
+def test_english_words_have_stems_and_others_are_their_own() -> None:
+    assert stem("deployments") == stem("deployed") == "deploy"
+    assert stem("部署") == "部署"
+    assert stem("#t:running") == "#t:running"
+
+
+@given(st.text(max_size=200), st.lists(st.text(max_size=20), max_size=4))
+def test_whatever_is_analysed_survives_packing(content: str, tags: list[str]) -> None:
+    terms = analyse(Entry("k", content, tags=tuple(tags)))
+    assert unpack(pack(terms)) == terms
+    assert "\n" not in pack(terms)
+
+
+@given(st.text(max_size=200))
+def test_a_text_has_the_words_that_it_is_asked_for_by(text: str) -> None:
+    counts = analyse(Entry("k", text)).counts
+    assert all(word.text in counts for word in query_words(text))
+
+
+@given(st.text(max_size=100))
+def test_folding_twice_changes_nothing(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+def test_counts_stay_within_what_a_block_can_hold() -> None:
+    terms = analyse(Entry("k", "word " * 70_000))
+    assert terms == Terms({"k": 1, "word": 255, "#c:core": 1}, 65_535)
