@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from agent.app.plain import one_line, shorten
 from agent.app.version import VERSION
-from agent.messages import text_of
 
 if TYPE_CHECKING:
     from agent import Agent
@@ -34,6 +33,8 @@ def introduction(agent: Agent) -> str:
 
 def last_words(agent: Agent, columns: int) -> str:
     """Return where a talk that is taken up again had stopped."""
+    from agent.messages import text_of  # the first prompt, which needs only WELCOME, does not wait for it
+
     messages = agent.messages
     asked = next((text_of(message) for message in reversed(messages) if message.get("role") == "user"), "")
     said = next((text_of(m) for m in reversed(messages) if m.get("role") == "assistant" and text_of(m)), "")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Renderer", "plain"]
 
-FLUSH_S = 0.05  # pieces that come faster are written together: the eye sees no difference, the processor does
+FLUSH_S = 0.06  # pieces that come faster are written together: the eye sees no difference, the processor does
 
 
 class Renderer:
@@ -37,7 +37,9 @@ class Renderer:
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, TextDelta):
-            self._take(event.text)
+            self._chunks.append(event.text)
+            if self._timer is None and self._screen.terminal:
+                self._timer = asyncio.get_running_loop().call_later(FLUSH_S, self.flush)
             return
         match event:
             case StepStarted():
@@ -68,13 +70,8 @@ class Renderer:
         self._end_answer()
         self._screen.idle()
 
-    def _take(self, text: str) -> None:
-        self._chunks.append(text)
-        if self._timer is None and self._screen.terminal:
-            self._timer = asyncio.get_running_loop().call_later(FLUSH_S, self._flush)
-
-    def _flush(self, *, last: bool = False) -> None:
-        """Write what has come. A carriage return waits for the newline that may follow it."""
+    def flush(self, *, last: bool = False) -> None:
+        """Write what has come so far. A carriage return waits for the newline that may follow it."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -95,7 +92,7 @@ class Renderer:
             self._screen.busy("writing")
 
     def _end_answer(self) -> None:
-        self._flush(last=True)
+        self.flush(last=True)
         if self._stream is not None:
             self._screen.write(self._stream.finish())
         self._screen.end_line()

@@ -18,6 +18,7 @@ Span = tuple[str, str]
 SPAN_CHARS = 1_000  # a longer one is not looked for, so that a line without end costs no more than its length
 HELD_CHARS = 300  # how much of a stream may wait for the end of a span
 
+_SPECIAL = re.compile(r"[\\`*]")
 _OPENER = re.compile(r"\\[\\`*_#|]|`+|\*+")
 _STYLES = {1: ITALIC, 2: BOLD, 3: combine(BOLD, ITALIC)}
 
@@ -27,6 +28,8 @@ def split_spans(text: str, *, final: bool, before: str = "") -> tuple[list[Span]
 
     `final`: nothing more will come, so nothing is held back. `before`: the character that stands before `text`.
     """
+    if not _SPECIAL.search(text):
+        return [(text, "")], ""
     spans: list[Span] = []
     barren: dict[str, int] = {}
     # How far there is no closing mark of a kind, so that nothing is searched twice

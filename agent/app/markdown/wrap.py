@@ -18,6 +18,8 @@ _WIDE = "\u1100-\u115f\u2e80-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf"
 _WIDE += "\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffef\U00020000-\U0003fffd"
 _TOKEN = re.compile(f"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
 _WIDE_CHAR = re.compile(f"[{_WIDE}]")
+_EASY = re.compile("[ -~\u3001-\u303e\u3041-\u3096\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]+")
+# One column or two, as sure as one byte or three
 FIRST_WIDE = _WIDE[0]
 _NOT_FIRST = frozenset("，。、；：？！）］｝】》〉」』”’％…—·,.;:?!)]}%")
 _NOT_LAST = frozenset("（［｛【《〈「『“‘([{")
@@ -37,22 +39,14 @@ class WordWrap:
         self._word: list[Span] = []
         self._word_width = 0
         self._last = ""
+        # The last character of the word, or empty
 
     def feed(self, spans: Iterable[Span]) -> str:
         """Return what can be written once `spans` have come."""
         written: list[Span] = []
         for text, style in spans:
-            for token in _TOKEN.findall(text):
-                if token[0] in " \t":
-                    self._end_word(written)
-                    self._blank = (self._blank[0] + token.expandtabs(4), style)
-                    self._last = ""
-                    continue
-                if self._may_break(token[0]):
-                    self._end_word(written)
-                self._word.append((token, style))
-                self._word_width += len(token) if token.isascii() else cell_width(token)
-                self._last = token[-1]
+            if not self._fits(text, style, written):
+                self._break(text, style, written)
         return paint_spans(written)
 
     def finish(self) -> str:
@@ -61,6 +55,44 @@ class WordWrap:
         self._end_word(written)
         self._blank = ("", "")
         return paint_spans(written)
+
+    def _fits(self, text: str, style: str, written: list[Span]) -> bool:
+        """Take the whole text at once where it stays on the line, as most of it does. Only its last word waits."""
+        if not _EASY.fullmatch(text):
+            return False
+        start = self._column + len(self._blank[0]) + self._word_width
+        if start + _easy_width(text) > self._width:
+            return False
+        place = _last_break(text)
+        words, word = text[:place].rstrip(" "), text[place:]
+        blank = text[len(words) : place]
+        if words:
+            written += [self._blank, *self._word, (words, style)]
+            self._column = start + _easy_width(words)
+            self._blank, self._word, self._word_width = ("", ""), [], 0
+        elif blank or self._may_break(text[0]):
+            self._end_word(written)
+        if blank:
+            self._blank = (self._blank[0] + blank, style)
+            self._last = ""
+        if word:
+            self._word.append((word, style))
+            self._word_width += _easy_width(word)
+            self._last = word[-1]
+        return True
+
+    def _break(self, text: str, style: str, written: list[Span]) -> None:
+        for token in _TOKEN.findall(text):
+            if token[0] in " \t":
+                self._end_word(written)
+                self._blank = (self._blank[0] + token.expandtabs(4), style)
+                self._last = ""
+                continue
+            if self._may_break(token[0]):
+                self._end_word(written)
+            self._word.append((token, style))
+            self._word_width += len(token) if token.isascii() else cell_width(token)
+            self._last = token[-1]
 
     def _may_break(self, following: str) -> bool:
         if self._last < FIRST_WIDE and following < FIRST_WIDE:
@@ -82,8 +114,28 @@ class WordWrap:
         self._blank, self._word, self._word_width = ("", ""), [], 0
 
 
-def paint_spans(spans: Iterable[Span]) -> str:
+def _easy_width(text: str) -> int:
+    """The columns of a text that is ASCII or wide: a wide character has three bytes."""
+    return len(text) + (len(text.encode()) - len(text)) // 2
+
+
+def _last_break(text: str) -> int:
+    """Return where the last word of an easy text begins: at its end after a blank, at 0 where it is one word."""
+    if text[-1:] == " ":
+        return len(text)
+    for place in range(len(text) - 1, 0, -1):
+        last, following = text[place - 1], text[place]
+        if last == " ":
+            return place
+        if (last >= FIRST_WIDE or following >= FIRST_WIDE) and following not in _NOT_FIRST and last not in _NOT_LAST:
+            return place
+    return 0
+
+
+def paint_spans(spans: list[Span]) -> str:
     """Return the spans painted, neighbours of one style together."""
+    if not any(map(itemgetter(1), spans)):
+        return "".join(map(itemgetter(0), spans))
     filled = (span for span in spans if span[0])
     return "".join(
         paint("".join(text for text, _ in group), style) for style, group in groupby(filled, key=itemgetter(1))
