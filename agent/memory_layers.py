@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.home import MemoryDir, find_memory_dir
 from memory import MemoryManager, MemoryStore, Origin, make_memory_tool
+from prompts import render
 from tools import Tool
 
 if TYPE_CHECKING:
@@ -37,11 +38,11 @@ class MemoryLayers:
         return [*own, *self.manager.tools()]
 
     def load(self) -> str:
-        """Read the curated memory again, freeze it, and return its block for the system prompt."""
+        """Read the curated memory again, freeze it, and return its part of the system prompt: the rules, its block."""
         if self.store is None:
             return ""
         self.store.load_from_disk()
-        return self.store.format_all_for_system_prompt()
+        return f"{render('memory_rules')}\n\n{self.frozen}".rstrip()
 
     @property
     def frozen(self) -> str:
