@@ -25,7 +25,9 @@ def parse_entries(text: str) -> list[str]:
     Tolerant: byte order marks, CRLF, blanks beside a `§`, blank lines and empty entries are nothing.
     """
     text = text.replace("\ufeff", "").replace("\r\n", "\n")
-    parts = DIVIDER.split(text) if "§" in text else [text]
+    parts = text.split(ENTRY_DELIMITER)
+    if text.count("§") >= len(parts):  # not all of them stand between two entries as we write them
+        parts = DIVIDER.split(text)
     return list(dict.fromkeys(entry for part in parts if (entry := part.strip())))
 
 

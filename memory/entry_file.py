@@ -66,14 +66,18 @@ class EntryFile:
 
         Sweeps what a killed writer left. Raises `StoreBusy`.
         """
-        folders = [self.folder]
-        if os.path.islink(self.path):  # locked in one order, so that no two wait for each other
-            folders = sorted({os.path.realpath(self.folder), os.path.dirname(os.path.realpath(self.path))})
-        with contextlib.ExitStack() as held:
-            for folder in folders:
-                held.enter_context(locked(os.path.join(folder, LOCK_NAME), self._lock_timeout_s))
+        first, *others = self._lock_files()
+        with locked(first, self._lock_timeout_s), contextlib.ExitStack() as held:
+            for other in others:
+                held.enter_context(locked(other, self._lock_timeout_s))
             sweep(self.path)
             yield
+
+    def _lock_files(self) -> list[str]:
+        folders = [self.folder]
+        if os.path.islink(self.path):  # in one order, so that no two wait for each other
+            folders = sorted({os.path.realpath(self.folder), os.path.dirname(os.path.realpath(self.path))})
+        return [os.path.join(folder, LOCK_NAME) for folder in folders]
 
     def _content(self) -> bytes:
         descriptor = os.open(self.path, READ_FLAGS)

@@ -79,10 +79,9 @@ class Journal:
         origin: Origin | None = None,
     ) -> Change:
         """Record a change. Call it under the lock of the store; raises `OSError`, and leaves no half line then."""
-        at = self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         who = origin or Origin()
         change = Change(
-            os.urandom(6).hex(), at, action, target, before, after, place,
+            os.urandom(6).hex(), self._now(), action, target, before, after, place,
             who.author, who.agent, who.session, who.turn, who.call_id,
         )  # fmt: skip
         values = {name: getattr(change, name) for name in NAMES}
@@ -99,6 +98,10 @@ class Journal:
         finally:
             os.close(descriptor)
         return change
+
+    def _now(self) -> str:
+        now = self._clock().astimezone(UTC)
+        return now.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
     def read(self) -> list[Change]:
         """Return all changes, oldest first; lines that are torn or not ours are skipped."""
