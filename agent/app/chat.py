@@ -133,7 +133,7 @@ class Chat:
             self.screen.lost = lambda: self.interrupts.end(Exit.PIPE)
             try:
                 await self._talk(first)
-            except asyncio.CancelledError:
+            except (asyncio.CancelledError, OSError):  # the latter from a terminal that is gone
                 if self.interrupts.code is None:
                     raise
                 self._code = self.interrupts.code

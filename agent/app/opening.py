@@ -38,13 +38,15 @@ def open_reader(screen: Screen, *, choices: Choices, root: Path) -> Reader:
         from agent.app.input_history import InputHistory, history_path  # these two load prompt_toolkit
         from agent.app.prompt_reader import PromptReader
 
-        return PromptReader(
+        reader = PromptReader(
             sys.stdin.fileno(),
             choices=choices,
             root=root,
-            history=InputHistory(history_path, lambda text: screen.say(text, NOTE)),
+            history=InputHistory(history_path, lambda text: reader.print_above(lambda: screen.say(text, NOTE))),
             warn=lambda: screen.say(WARNING, DIM),
+            look="bold" if screen.styled else "",
         )
+        return reader
     return LineReader(sys.stdin.fileno(), interactive=interactive, show=_prompter(screen) if interactive else None)
 
 

@@ -31,20 +31,22 @@ class PromptReader:
 
     Ctrl-C clears the line; on an empty line it warns, and within 2 s after that it leaves. Ctrl-D leaves on an empty
     line. Ctrl-R searches `history`, Ctrl-X Ctrl-E opens $EDITOR. Between two prompts the terminal echoes nothing.
+    `warn` prints the warning of Ctrl-C; `look` is the style of the prompt.
     """
 
     interactive = True
     prefills = True
 
-    def __init__(self, fd: int, *, choices: Choices, root: Path, history: History, warn: Callable[[], None]) -> None:
+    def __init__(
+        self, fd: int, *, choices: Choices, root: Path, history: History, warn: Callable[[], None], look: str = ""
+    ) -> None:
         self._keyboard = Keyboard(fd)
         self._warn = warn
-        # Prints the warning of Ctrl-C
         self._last_interrupt = -TWICE_S
         self._printing: set[Awaitable[None]] = set()
         self._shown: Callable[[], None] | None = None
         self._session: PromptSession[str] = PromptSession(
-            [("bold", "> ")],
+            [(look, "> ")],
             multiline=True,
             prompt_continuation=_continuation,
             completer=ChatCompleter(choices, root),

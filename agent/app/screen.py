@@ -135,9 +135,16 @@ class Screen:
         except (OSError, ValueError):  # the reader of the pipe has left, or the terminal is gone
             self._broken.add(id(stream))
             with contextlib.suppress(OSError, ValueError):
-                # what is still in the buffer must not fail once more at the end of the program
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+                _send_to_nowhere(stream)
             self.lost()
+
+
+def _send_to_nowhere(stream: TextIO) -> None:
+    """What is still in the buffer must not fail once more at the end of the program."""
+    target = stream.fileno()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, target)
+    os.close(nowhere)
 
 
 class _Spinner:

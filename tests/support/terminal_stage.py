@@ -33,6 +33,7 @@ class Terminal:
         termios.tcsetwinsize(inner, (rows, columns))
         self.mode_before = termios.tcgetattr(inner)
         self._inner = inner
+        self._open = True
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
         self.raw = bytearray()
@@ -55,12 +56,19 @@ class Terminal:
     def __enter__(self) -> Terminal:
         return self
 
+    def hang_up(self) -> None:
+        """Close the window."""
+        os.close(self._inner)
+        os.close(self._ours)
+        self._open = False
+
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
-        os.close(self._inner)
-        os.close(self._ours)
+        if self._open:
+            os.close(self._inner)
+            os.close(self._ours)
 
     @property
     def mode(self) -> list[object]:

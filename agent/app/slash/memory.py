@@ -120,7 +120,7 @@ def _overview(chat: Chat, store: MemoryStore) -> Iterator[str]:
         if not entries and not frozen:
             yield "  (empty)"
     yield ""
-    yield "● in this prompt   ○ from the next talk on (/new)   ✗ removed, still in this prompt"
+    yield "● in this prompt  ○ from the next talk on (/new)  ✗ removed, but in this prompt"
 
 
 async def _search(chat: Chat, store: MemoryStore, query: str) -> None:

@@ -3,10 +3,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 from chat_stage import Stage
+from command_line import Place
 
 from agent import Completion, KeyRefused, ProviderFailed, Session, SessionUnavailable
 from agent.app.exits import UsageProblem
@@ -185,6 +187,21 @@ def test_the_handlers_of_before_are_there_again_afterwards(stage: Stage) -> None
     stage.play("x", script=["y"])
 
     assert before == [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCONT)]
+
+
+def test_a_reader_that_left_ends_a_piped_chat_quietly(place: Place) -> None:
+    talk = place.start("chat", "--offline", stdin=subprocess.PIPE)
+    assert talk.stdin is not None
+    assert talk.stdout is not None
+    talk.stdout.close()
+    talk.stdin.write(b"hello\n")
+    talk.stdin.flush()
+
+    assert talk.wait(timeout=30) == 141
+    assert talk.stderr is not None
+    assert talk.stderr.read() == b""
+    talk.stdin.close()
+    talk.stderr.close()
 
 
 def test_closed_standard_input_is_one_sentence_that_names_it(stage: Stage) -> None:

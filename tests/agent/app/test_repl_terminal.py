@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 from collections.abc import Callable, Iterator
@@ -139,6 +140,22 @@ def test_sigterm_kills_the_tools_gives_the_terminal_back_and_leaves_with_143(cha
     pid = int((place.cwd / "pid").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_window_that_is_closed_ends_the_chat_with_129(chat: Open) -> None:
+    terminal, _ = chat()
+    terminal.hang_up()
+
+    assert terminal.process.wait(timeout=20) == 129
+
+
+def test_no_color_takes_colours_and_accents_away_and_leaves_the_editor(chat: Open) -> None:
+    terminal, server = chat(message("**bold**"), NO_COLOR="1")
+    terminal.type("one\x1b\rtwo\r")
+    terminal.wait_for("**bold**")
+
+    assert last_message(server) == "one\ntwo"
+    assert not re.search(rb"\x1b\[[\d;]*[1-9][\d;]*m", terminal.raw)
 
 
 def test_a_resize_prints_nothing_again(chat: Open) -> None:
