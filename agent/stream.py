@@ -117,7 +117,7 @@ class Assembly:
             return text
         if "\ud800" <= text[-1] <= "\udbff":
             text, self._half = text[:-1], text[-1]
-        return scrub(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        return scrub(text)
 
     def _fail(self, error: Any) -> None:
         from agent.refusals import failure_of_event  # its tables are for the rare case

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent import Agent, Reply
 from agent.messages import Completion, Message, ToolChoice, assistant_message, tool_message, user_message
 from agent.offline import OfflineModel
 from agent.offline_words import NOTES
@@ -345,6 +347,33 @@ def test_when_tools_are_not_allowed_it_says_so() -> None:
     completion = answer(messages, *ALL, tool_choice="none")
 
     assert not completion.calls and "may not use tools" in completion.content
+
+
+def test_in_the_real_loop_one_session_remembers_for_the_next(tmp_path: Path) -> None:
+    async def run(text: str) -> Reply:
+        agent = Agent(model=OfflineModel(), memory_dir=tmp_path / "memory", cwd=tmp_path)
+        try:
+            return await agent.run(text)
+        finally:
+            await agent.close()
+
+    first = asyncio.run(run("Remember that this project runs its tests with pytest"))
+    assert "Saved to MEMORY.md" in first.text and len(first.memory_writes) == 1
+    assert (tmp_path / "memory" / "MEMORY.md").read_text() == PYTEST
+
+    assert PYTEST in asyncio.run(run("项目怎么跑测试？")).text
+    assert PYTEST in asyncio.run(run("what do you know about tests?")).text
+
+
+def test_in_the_real_loop_a_job_goes_to_a_sub_agent(tmp_path: Path) -> None:
+    async def main() -> Reply:
+        agent = Agent(model=OfflineModel(), memory_dir=False, cwd=tmp_path)
+        try:
+            return await agent.run("delegate: remember that a is b")
+        finally:
+            await agent.close()
+
+    assert "The sub-agent says: Memory is off here" in asyncio.run(main()).text
 
 
 def test_as_a_sub_agent_it_does_its_job() -> None:

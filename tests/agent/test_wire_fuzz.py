@@ -51,7 +51,7 @@ def fault_of(script: WireScript, result: Completion | BaseException) -> str:
     if script.kind in ("cut", "refused", "page", "garbage", "empty"):
         return f"an answer came of {script.kind}: {result}"
     if script.kind == "sound":
-        wanted = scrub(script.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        wanted = scrub(script.text)
         if result.content != wanted:
             return f"text {result.content!r} instead of {wanted!r}"
         got = [(call.name, call.arguments) for call in result.calls]
