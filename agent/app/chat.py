@@ -6,12 +6,13 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from agent.app.chat_parts import ChatParts
 from agent.app.exits import Exit, exit_of
 from agent.app.failing import sentence
+from agent.app.greeting import WELCOME, introduce
 from agent.app.interrupts import Interrupts, Stopped
 from agent.app.opening import open_reader, open_screen
 from agent.app.reader import Interrupted
@@ -62,7 +63,7 @@ class Chat:
         """What shows the turns."""
         from agent.app.render import Renderer  # not before the first prompt, nor are the events and tools behind it
 
-        return Renderer(self.screen, markdown=self.parts.markdown)
+        return Renderer(self.screen, markdown=self.parts.markdown, quiet=self.parts.output.quiet)
 
     @cached_property
     def approver(self) -> Approver:
@@ -119,7 +120,7 @@ class Chat:
         self.attached.clear()
         self.last_message = ""
         await old.close()
-        self._introduce()
+        introduce(self)
 
     def warm_up(self) -> None:
         """Load the client of the model while the person types."""
@@ -138,18 +139,19 @@ class Chat:
                     raise
                 self._code = self.interrupts.code
             finally:
+                self.interrupts.settle()
                 self.screen.idle()
                 self.reader.pause()
                 await self._close()
         return self._code
 
     async def _talk(self, first: str) -> None:
-        from agent.app.greeting import WELCOME
-
         if self.screen.terminal:
             self.say(WELCOME, DIM)
         if first:
             self._start()
+            if self.screen.terminal:
+                self.show(f"> {first}")
             await self._handle(first)
         while not self._leaving:
             draft, self.draft = self.draft, ""
@@ -163,7 +165,7 @@ class Chat:
             if self._agent is None:
                 self._start()  # Enter came before the prompt was painted
             await self._handle(text)
-            if self.screen.terminal and not self._leaving:
+            if text.strip() and self.screen.terminal and not self._leaving:
                 self.screen.write("\n")  # room between a turn and the next prompt
 
     async def _handle(self, text: str) -> None:
@@ -194,9 +196,7 @@ class Chat:
         else:
             self.say(f"Error: {sentence(error)}", ERROR)
         if self.parts.output.verbose:
-            import traceback
-
-            self.say("".join(traceback.format_exception(error)), DIM)
+            self.say(_trace(error), NOTE)
         if not self.reader.interactive:
             self._code = code
 
@@ -205,7 +205,7 @@ class Chat:
     def _start(self) -> None:
         """Build the agent: the prompt can be seen already, and nobody has typed yet."""
         self._agent = self._build(self.parts.first_session())
-        self.reader.print_above(self._introduce)
+        self.reader.print_above(partial(introduce, self))
         self.warm_up()
 
     def _build(self, session: Session | None) -> Agent:
@@ -218,16 +218,6 @@ class Chat:
                 session.close()
             raise
         return agent
-
-    def _introduce(self) -> None:
-        from agent.app.greeting import introduction, last_words
-
-        if self.screen.terminal:
-            self.say(introduction(self.agent), DIM)
-        if self.screen.terminal and self.agent.messages:
-            self.say(last_words(self.agent, self.screen.columns), DIM)
-        for notice in self.agent.notices:
-            self.say(notice, NOTE)
 
     async def _close(self) -> None:
         """Close what is open, within a time; a session file is whole at any moment."""
@@ -250,3 +240,11 @@ class Chat:
     def _woken(self) -> None:
         if self.interrupts.working:
             self.reader.resume()
+
+
+def _trace(error: Exception) -> str:
+    import traceback
+
+    from agent.redact import redact
+
+    return redact("".join(traceback.format_exception(error)))

@@ -1,22 +1,34 @@
-"""`introduction`: what a chat says about itself at its beginning."""
+"""`introduce`: what a chat says about itself at its beginning."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from agent.app.plain import one_line, shorten
+from agent.app.style import DIM, NOTE
 from agent.app.version import VERSION
 
 if TYPE_CHECKING:
     from agent import Agent
+    from agent.app.chat import Chat
 
-__all__ = ["WELCOME", "introduction", "last_words"]
+__all__ = ["WELCOME", "introduce"]
 
 WELCOME = f"my-agent {VERSION} · /help says what can be typed here · Ctrl-D leaves"
 SHOWN_LINES = 6
 
 
-def introduction(agent: Agent) -> str:
+def introduce(chat: Chat) -> None:
+    """Say what answers, what is remembered, where an old talk had stopped, and what was wrong with it."""
+    if chat.screen.terminal:
+        chat.say(_parts(chat.agent), DIM)
+        if chat.agent.messages:
+            chat.say(_last_words(chat.agent, chat.screen.columns), DIM)
+    for notice in chat.agent.notices:
+        chat.say(notice, NOTE)
+
+
+def _parts(agent: Agent) -> str:
     """Return one line: the model and the memory."""
     from agent import OfflineModel
 
@@ -31,7 +43,7 @@ def introduction(agent: Agent) -> str:
     return f"model: {model} · memory: {memory}"
 
 
-def last_words(agent: Agent, columns: int) -> str:
+def _last_words(agent: Agent, columns: int) -> str:
     """Return where a talk that is taken up again had stopped."""
     from agent.messages import text_of  # the first prompt, which needs only WELCOME, does not wait for it
 

@@ -91,6 +91,11 @@ class Interrupts:
 
     def end(self, code: int) -> None:
         """End the program with this exit code; whatever runs is cancelled and cleans up. The first call counts."""
-        if self.code is None and self._main is not None:
+        if self.code is None:
             self.code = code
-            self._main.cancel()
+            if self._main is not None:
+                self._main.cancel()
+
+    def settle(self) -> None:
+        """The chat is closing: a signal that comes from here on cancels nothing any more."""
+        self._main = None

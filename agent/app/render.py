@@ -13,21 +13,24 @@ from agent.app.plain import plain
 from agent.app.screen import Screen
 from agent.app.style import DIM, NOTE
 from agent.app.tool_line import SHOWN_CELLS, short_call, tool_line
-from agent.events import AnswerDropped, Event, Notice, StepStarted, TextDelta, ToolFinished, ToolStarted
+from agent.events import AnswerDropped, Event, Notice, NoticeKind, StepStarted, TextDelta, ToolFinished, ToolStarted
 
 if TYPE_CHECKING:
     from agent.app.markdown import MarkdownStream
 
 __all__ = ["Renderer", "plain"]
 
+GRAVE = frozenset({"warning", "limit", "truncated", "repeat"})  # notices about what the answer may lack
 FLUSH_S = 0.06  # pieces that come faster are written together: the eye sees no difference, the processor does
 
 
 class Renderer:
     """Shows one turn after the other. Use it as `on_event`, and call `end()` when a turn is over, however it went."""
 
-    def __init__(self, screen: Screen, *, markdown: bool = True) -> None:
+    def __init__(self, screen: Screen, *, markdown: bool = True, quiet: bool = False) -> None:
         self._screen = screen
+        self._quiet = quiet
+        # Nothing but the answer, and what must be known
         self._markdown = markdown and screen.styled
         self._stream: MarkdownStream | None = None
         self._chunks: list[str] = []
@@ -51,17 +54,16 @@ class Renderer:
                 self._show_running()
             case ToolFinished(call, result, seconds):
                 self._finished(f"{call.name} {short_call(call)}")
-                columns = self._screen.columns if self._screen.styled else 2 * SHOWN_CELLS
-                line = tool_line(call, result, seconds, columns=columns, styled=self._screen.styled)
-                self._screen.say_painted(line)
+                if not self._quiet:
+                    columns = self._screen.columns if self._screen.terminal else 2 * SHOWN_CELLS
+                    line = tool_line(call, result, seconds, columns=columns, styled=self._screen.styled)
+                    self._screen.say_painted(line)
                 self._show_running()
             case AnswerDropped(reason):
                 self._drop(reason)
             case Notice(kind, text):
                 self._end_answer()
-                # That nothing was saved belongs to the answer that says the contrary
-                tell = self._screen.show if kind == "memory" else self._screen.say
-                tell(text, NOTE if kind in ("memory", "warning", "limit", "truncated") else DIM)
+                self._tell(kind, text)
                 self._show_running()
 
     def end(self) -> None:
@@ -104,6 +106,14 @@ class Renderer:
         else:
             self._chunks.clear()
             self._screen.say(f"(an answer was dropped: {reason})", DIM)
+
+    def _tell(self, kind: NoticeKind, text: str) -> None:
+        if kind == "memory":
+            self._screen.show(text, NOTE)  # that nothing was saved belongs to the answer that says the contrary
+        elif kind in GRAVE:
+            self._screen.say(text, NOTE)
+        elif not self._quiet:
+            self._screen.say(text, DIM)
 
     def _finished(self, label: str) -> None:
         if label in self._running:

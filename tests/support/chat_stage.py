@@ -44,6 +44,8 @@ class Stage:
     tools: Sequence[Tool] = ()
     policy: ToolPolicy | None = None
     memory: bool = False
+    quiet: bool = False
+    verbose: int = 0
     more: dict[str, Any] = field(default_factory=dict)
     # for `ChatParts`
     built: list[Agent] = field(default_factory=list)
@@ -89,7 +91,7 @@ class Stage:
 
         out, err = io.StringIO(), io.StringIO()
         parts = ChatParts(
-            output=Output(out, err),
+            output=Output(out, err, quiet=self.quiet, verbose=self.verbose),
             cwd=self.cwd,
             build=build,
             first_session=session or new_session,

@@ -82,6 +82,26 @@ def test_an_unforeseen_error_shows_its_kind_and_no_traceback(stage: Stage) -> No
     assert talk.err == "Internal error: ZeroDivisionError: oh (-v shows where)\n"
 
 
+def test_quiet_leaves_the_answers_and_what_went_wrong(stage: Stage) -> None:
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    stage.tools, stage.quiet = [Tool(look)], True
+    talk = stage.play("a", "b", script=[calls("look"), "one", ProviderFailed("down", status=400)])
+
+    assert (talk.out, talk.err) == ("one\n", "Error: down\n")
+
+
+def test_verbose_shows_where_and_no_key(stage: Stage) -> None:
+    stage.monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    stage.verbose = 1
+    talk = stage.play("a", script=[ZeroDivisionError("with sk-very-secret")])
+
+    assert "Traceback" in talk.err
+    assert "sk-very-secret" not in talk.err
+
+
 def test_the_code_is_that_of_the_last_failed_turn(stage: Stage) -> None:
     failures = [KeyRefused("no key", status=401), ProviderFailed("down", status=400), "fine"]
 
