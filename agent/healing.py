@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from agent.messages import Message, json_object, scrub, text_of
+from agent.messages import Message, call_name, json_object, scrub, text_of
 
 __all__ = ["NO_RESULT", "heal", "unique_id"]
 
@@ -87,7 +87,7 @@ def _assistant(message: Message, taken: set[str], waiting: list[tuple[str, str]]
             {
                 "id": new,
                 "type": "function",
-                "function": {"name": scrub(function["name"]), "arguments": arguments or "{}"},
+                "function": {"name": call_name(function["name"]), "arguments": arguments or "{}"},
             }
         )
         waiting.append((old, new))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -16,6 +17,7 @@ __all__ = [
     "ToolChoice",
     "Usage",
     "assistant_message",
+    "call_name",
     "json_object",
     "scrub",
     "text_of",
@@ -77,8 +79,13 @@ class Model(Protocol):
     async def close(self) -> None: ...
 
 
+def call_name(name: str) -> str:
+    """Return the name of a call as every server takes it back: letters, digits, `_` and `-`, 1 to 64 of them."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unnamed"
+
+
 def scrub(text: str) -> str:
-    """Replace what no server takes: NUL and lone surrogates; pairs of surrogates become the character they stand for."""
+    """Replace what no server takes, NUL and lone surrogates; a pair of surrogates becomes its character."""
     text = text.replace("\0", "\ufffd")
     try:
         text.encode("utf-8")
@@ -122,7 +129,7 @@ def assistant_message(content: str, calls: Sequence[ToolCall] = (), reasoning: s
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": scrub(call.name), "arguments": json_object(scrub(call.arguments)) or "{}"},
+                "function": {"name": call_name(call.name), "arguments": json_object(scrub(call.arguments)) or "{}"},
             }
             for call in calls
         ]
