@@ -10,7 +10,6 @@ __all__ = ["LIMIT_CHARS", "Output", "bound"]
 
 LIMIT_CHARS = 20_000  # about 5,000 tokens of English
 HEAD_PART = 0.4  # the end of an output tells more: results and errors stand there
-PART_BYTES = 4 * LIMIT_CHARS  # no encoding needs more for so many characters
 MOST_SPILLED = 100 << 20
 
 
@@ -21,17 +20,18 @@ def bound(text: str, limit: int = LIMIT_CHARS, spill: Path | None = None) -> str
     """
     if len(text) <= limit:
         return text
-    file = Spill(spill)
-    file.write(text.encode("utf-8", "replace"))
-    return excerpt(text, len(text), limit, "characters", file.close())
+    output = Output(spill, limit)
+    output.feed(text.encode("utf-8", "replace"))
+    return output.text()
 
 
 class Output:
     """What a command printed: bytes come in by `feed`, and memory stays bounded whatever comes."""
 
-    def __init__(self, spill: Path | None = None) -> None:
+    def __init__(self, spill: Path | None = None, limit: int = LIMIT_CHARS) -> None:
         """spill: the file for the whole output, made once it is too long to be shown whole."""
         self._path = spill
+        self._limit = limit
         self._spill: Spill | None = None
         self._kept = bytearray()
         self._total = 0
@@ -41,17 +41,18 @@ class Output:
         self._kept += chunk
         if self._spill is not None:
             self._spill.write(chunk)
-        if len(self._kept) > 4 * PART_BYTES:
+        part = 4 * self._limit  # no encoding needs more for so many characters
+        if len(self._kept) > 4 * part:
             self._spilled()
-            del self._kept[PART_BYTES:-PART_BYTES]
+            del self._kept[part:-part]
 
     def text(self) -> str:
         """Return what was printed, cut down if it is long. Closes the file: nothing may be fed after it."""
         text, whole = self._kept.decode("utf-8", "replace"), self._total == len(self._kept)
-        if whole and len(text) <= LIMIT_CHARS:
+        if whole and len(text) <= self._limit:
             return text
         total, unit = (len(text), "characters") if whole else (self._total, "bytes")
-        return excerpt(text, total, LIMIT_CHARS, unit, self._spilled().close())
+        return excerpt(text, total, self._limit, unit, self._spilled().close())
 
     def _spilled(self) -> Spill:
         if self._spill is None:
@@ -101,10 +102,7 @@ class Spill:
 
 
 def excerpt(text: str, total: int, limit: int, unit: str, saved: str) -> str:
-    """Return the ends of `text` within `limit`, with a line between that tells what is missing.
-
-    total: length of the whole in `unit`: "characters", or "bytes" where nobody counted the characters.
-    """
+    """Return the ends of `text` within `limit`, with a line between that tells what of the `total` is missing."""
     room = max(0, limit - len(f"\n[... truncated: {total} {unit} omitted{saved} ...]\n"))
     first = text[: int(room * HEAD_PART)]
     last = text[max(0, len(text) - (room - len(first))) :]

@@ -16,11 +16,11 @@ from tools.bound import Output
 from tools.environment import child_environment
 from tools.process import Ending, run_process
 from tools.tool import Tool, ToolResult
+from tools.words import with_notes
 
 __all__ = ["make_shell_tool"]
 
 LONGEST_S = 86_400
-LONGEST_BYTES = 100_000  # Linux takes 128 KiB as one argument
 
 
 def make_shell_tool(
@@ -45,7 +45,8 @@ def make_shell_tool(
         There is no input and no terminal: nothing can ask. Each command has a new shell. What it leaves running in the
         background is stopped when it ends.
         """
-        refuse_unrunnable(command)
+        if not command.strip():
+            raise ValueError("command is empty")
         limit_s = usual_s if timeout_s is None else timeout_s
         output = Output(None if spill_dir is None else spill_dir / f"shell-{secrets.token_hex(4)}.txt")
         try:
@@ -68,16 +69,6 @@ def make_shell_tool(
     return Tool(shell, inheritable="supervised")
 
 
-def refuse_unrunnable(command: str) -> None:
-    """Raises ValueError for a command that no shell could be given."""
-    if not command.strip():
-        raise ValueError("command is empty")
-    if "\0" in command:
-        raise ValueError("command holds a NUL character, which no shell takes")
-    if len(command.encode()) > LONGEST_BYTES:
-        raise ValueError(f"command is longer than {LONGEST_BYTES} bytes; write it to a file and run that")
-
-
 def report(ending: Ending, printed: str) -> str:
     notes = []
     if ending.status and ending.status < 0:
@@ -89,11 +80,3 @@ def report(ending: Ending, printed: str) -> str:
     if ending.left_behind:
         notes.append("what it left running in the background was stopped")
     return with_notes(printed, notes)
-
-
-def with_notes(text: str, notes: list[str]) -> str:
-    """Return `text` with what there is to know about it in brackets on a line of its own."""
-    if not notes:
-        return text
-    gap = "\n" if text and not text.endswith("\n") else ""
-    return f"{text}{gap}[{'; '.join(notes)}]"

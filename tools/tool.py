@@ -14,10 +14,13 @@ from typing import Any, Literal, overload
 from tools.thread import in_thread
 from tools.words import plain, sendable, sentence, warn
 
-__all__ = ["Inheritable", "Tool", "ToolCall", "ToolResult", "tool"]
+__all__ = ["Bar", "Inheritable", "Tool", "ToolCall", "ToolResult", "tool"]
 
 Inheritable = bool | Literal["supervised"]
 # May a sub-agent have it? "supervised": only where the policy asks a person before each call.
+
+Bar = Callable[[Sequence[Path]], "Tool"]
+# Makes the same tool with more folders forbidden.
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what OpenAI-compatible servers accept as a function name
 PREVIEW_TIMEOUT_S = 10.0
@@ -67,12 +70,11 @@ class Tool:
         timeout_s: float | None = None,
         rule: Callable[[Mapping[str, Any]], str] | None = None,
         preview: Callable[[Mapping[str, Any]], str | Awaitable[str]] | None = None,
-        bar: Callable[[Sequence[Path]], Tool] | None = None,
+        bar: Bar | None = None,
     ) -> None:
         """Build the schema at once: a function that cannot be a tool raises ValueError here, not at its first call.
 
-        rule: names the tool whose policy governs these arguments; preview: says what a call would change or lose;
-        bar: makes the same tool with more folders forbidden.
+        rule: names the tool whose policy governs these arguments; preview: says what a call would change or lose.
         """
         from tools.arguments import Arguments  # pydantic takes 55 ms to import, so only where a tool is built
 

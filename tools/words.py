@@ -1,4 +1,4 @@
-"""What a function returned or raised, as a model, a server and a log can take it."""
+"""What there is to say, as a model, a server and a log can take it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any
 
-__all__ = ["plain", "sendable", "sentence", "warn"]
+__all__ = ["plain", "sendable", "sentence", "size_in_words", "warn", "with_notes"]
 
 UNSENDABLE = re.compile("[\x00\ud800-\udfff]")  # NUL and half characters: a request that holds one is refused
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -29,6 +29,21 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, ValueError | OSError) and words and not isinstance(error, UnicodeError):
         return words
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def size_in_words(size: int) -> str:
+    for unit, bytes_in_it in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= bytes_in_it:
+            return f"{size / bytes_in_it:.1f} {unit}"
+    return f"{size} bytes"
+
+
+def with_notes(text: str, notes: list[str]) -> str:
+    """Return `text` with what there is to know about it in brackets on a last line."""
+    if not notes:
+        return text
+    gap = "\n" if text and not text.endswith("\n") else ""
+    return f"{text}{gap}[{'; '.join(notes)}]"
 
 
 def warn(what: str, error: BaseException) -> None:

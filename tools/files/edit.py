@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from tools.files.change import Record, change_file, read_whole
-from tools.files.difference import difference
-from tools.files.jail import Jail, Place
+from tools.files.change import change_file, difference, read_whole
+from tools.files.jail import FileRefused, Jail, Place
 from tools.files.nearest import nearest
-from tools.files.refusals import EditRefused, PathRefused
-from tools.files.splice import MOST_MATCHES, is_literal, matches, splice
+from tools.files.splice import MOST_MATCHES, matches, splice
 from tools.files.text import TextForm, text_form
+from tools.tool import Bar, Tool
 
-__all__ = ["make_edit", "preview_edit"]
+__all__ = ["make_edit"]
 
 
-def make_edit(jail: Jail, record: Record | None) -> Callable[..., str]:
+def make_edit(jail: Jail, bar: Bar) -> Tool:
     def file_edit(
         path: Annotated[str, Field(description="relative to the workspace")],
         old_text: Annotated[str, Field(description="the exact text to replace, with its blanks and indentation")],
@@ -34,73 +33,59 @@ def make_edit(jail: Jail, record: Record | None) -> Callable[..., str]:
         told: list[str] = []
 
         def edit(before: bytes | None) -> bytes:
-            after, where = edited(place, before, old_text, new_text, replace_all=replace_all)
+            after, where = edited(place, before, old_text, new_text, replace_all)
             told.append(where)
             return after
 
-        change_file(jail, place, edit, record)
+        change_file(place, edit)
         return f"Edited {place.shown}: {told[0]}"
 
-    return file_edit
-
-
-def preview_edit(jail: Jail) -> Callable[[Mapping[str, Any]], str]:
     def preview(arguments: Mapping[str, Any]) -> str:
         place = jail.find(arguments["path"], writing=True)
-        before = read_whole(jail, place)
-        old_text, new_text = arguments["old_text"], arguments["new_text"]
-        after, _ = edited(place, before, old_text, new_text, replace_all=arguments["replace_all"])
-        return difference(place.shown, before, after)
+        before = read_whole(place)
+        texts = arguments["old_text"], arguments["new_text"]
+        return difference(place.shown, before, edited(place, before, *texts, arguments["replace_all"])[0])
 
-    return preview
+    return Tool(file_edit, preview=preview, bar=bar)
 
 
-def edited(place: Place, before: bytes | None, old_text: str, new_text: str, *, replace_all: bool) -> tuple[bytes, str]:
-    """Return the bytes after the edit and where it happened, in words. Raises `PathRefused` or `EditRefused`."""
+def edited(place: Place, before: bytes | None, old_text: str, new_text: str, replace_all: bool) -> tuple[bytes, str]:
+    """Return the bytes after the edit and where it happened, in words. Raises `FileRefused`."""
     if before is None:
-        raise PathRefused(f"there is no file {place.shown!r}; file_write makes a new one")
+        raise FileRefused(f"there is no file {place.shown!r}; file_write makes a new one")
     if not old_text:
-        raise EditRefused("old_text is empty; give the text to replace (file_write writes a whole file)")
+        raise FileRefused("old_text is empty; give the text to replace (file_write writes a whole file)")
     if old_text == new_text:
-        raise EditRefused("old_text and new_text are the same; there is nothing to change")
-    form, text = _decoded(place, before)
+        raise FileRefused("old_text and new_text are the same; there is nothing to change")
+    form, text = decoded(place, before)
     spans = matches(text, old_text)
+    lines = [str(text.count("\n", 0, start) + 1) for start, _ in spans[:5]]
     if not spans:
-        raise EditRefused(f"old_text was not found in {place.shown!r}{nearest(text, old_text)}")
-    if len(spans) > 1 and not replace_all:
-        raise EditRefused(_ambiguous(place, text, [start for start, _ in spans]))
+        raise FileRefused(f"old_text was not found in {place.shown!r}{nearest(text, old_text)}")
     if len(spans) > MOST_MATCHES:
-        raise EditRefused(f"old_text stands in more than {MOST_MATCHES} places of {place.shown!r}; use shell")
+        raise FileRefused(f"old_text matches more than {MOST_MATCHES} places in {place.shown!r}; use shell")
+    if len(spans) > 1 and not replace_all:
+        where = (
+            f"{len(spans)} places in {place.shown!r} (lines {', '.join(map(str, lines))}{', ...' * (len(spans) > 5)})"
+        )
+        advice = "give more of the lines round the one you mean, or set replace_all"
+        raise FileRefused(f"old_text matches {where}; nothing was changed: {advice}")
+    spliced, count = splice(text, spans, new_text, literal="\r" in old_text and old_text in text)
     try:
-        spliced = splice(before, form, spans, new_text, literal=is_literal(text, old_text))
+        after = form.mark + form.encode(spliced)
     except UnicodeEncodeError as error:
         letter = error.object[error.start : error.end][:10]
-        raise EditRefused(f"{place.shown!r} is {form.name}, which cannot hold {letter!r}") from None
-    if spliced.content == before:
-        raise EditRefused("the edit changes nothing: only its line ends differ, and those of the file are kept")
-    line = text.count("\n", 0, spans[0][0]) + 1
-    return spliced.content, f"1 place, line {line}" if spliced.count == 1 else f"{spliced.count} places"
+        raise FileRefused(f"{place.shown!r} is {form.name}, which cannot hold {letter!r}") from None
+    if after == before:
+        raise FileRefused("the edit changes nothing: only its line ends differ, and those of the file are kept")
+    return after, f"1 place, line {lines[0]}" if count == 1 else f"{count} places"
 
 
-def _decoded(place: Place, raw: bytes) -> tuple[TextForm, str]:
+def decoded(place: Place, raw: bytes) -> tuple[TextForm, str]:
     form = text_form(raw, cut=False)
     if form is None:
-        raise PathRefused(f"{place.shown!r} is a binary file; file_edit changes text only")
-    try:
-        text = form.decode(raw)
-        exact = form.mark + form.encode(text) == raw
-    except UnicodeError:
-        exact = False
-    if not exact:
-        raise PathRefused(f"{place.shown!r} is {form.name} with bytes that would not survive an edit; use shell")
+        raise FileRefused(f"{place.shown!r} is a binary file; file_edit changes text only")
+    text = form.decode(raw)
+    if form.mark + form.encode(text) != raw:
+        raise FileRefused(f"{place.shown!r} is {form.name} with bytes that would not survive an edit; use shell")
     return form, text
-
-
-def _ambiguous(place: Place, text: str, starts: list[int]) -> str:
-    count = f"more than {MOST_MATCHES}" if len(starts) > MOST_MATCHES else str(len(starts))
-    lines = ", ".join(str(text.count("\n", 0, start) + 1) for start in starts[:5])
-    more = ", ..." if len(starts) > 5 else ""
-    return (
-        f"old_text matches {count} places in {place.shown!r} (lines {lines}{more}); nothing was changed: "
-        "give more of the lines round the one you mean, or set replace_all"
-    )

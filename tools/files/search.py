@@ -1,31 +1,34 @@
-"""`file_search`: the lines of many files that a regular expression matches."""
+"""`file_search`: the lines of many files that a regular expression matches, looked for by a process of its own.
+
+`re` holds the interpreter while it matches: in a thread, a pattern without an end would stop the whole program.
+"""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Awaitable, Callable, Iterator
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
-from tools.files.globs import Glob
-from tools.files.jail import Jail, Place
-from tools.files.matcher import DEADLINE_S, Matcher, MatcherStopped
-from tools.files.read import open_or_say
-from tools.files.refusals import PathRefused
-from tools.files.text import SAMPLE_BYTES, text_form
-from tools.files.walk import SKIPPED, walk
-from tools.thread import in_thread
+from tools.files.hits import Job
+from tools.files.jail import FileRefused, Jail
+from tools.process import run_process
+from tools.tool import Bar, Tool
+from tools.words import with_notes
 
-__all__ = ["make_search"]
+__all__ = ["PROGRAM", "find_hits", "make_search"]
 
+DEADLINE_S = 10
 MOST_HITS = 1_000
-MOST_CHARS = 30_000
-MOST_FILE_BYTES = 16 << 20
+
+PROGRAM = "import sys; sys.path.append(sys.argv[1]); from tools.files.hits import main; main(sys.argv[2])"
+HOUSE = Path(__file__).parents[2]
 
 
-def make_search(jail: Jail) -> Callable[..., Awaitable[str]]:
+def make_search(jail: Jail, bar: Bar) -> Tool:
     async def file_search(
         pattern: Annotated[str, Field(min_length=1, description="regular expression (Python), tried on each line")],
         path: Annotated[str, Field(description="folder or file, relative to the workspace")] = ".",
@@ -37,95 +40,30 @@ def make_search(jail: Jail) -> Callable[..., Awaitable[str]]:
 
         Binary files and folders such as .git, .venv and node_modules are left out (give one as path to look inside).
         """
-        matcher = Matcher(pattern, ignore_case=ignore_case)
-        search = Search(jail, matcher, Glob(glob) if glob else None, limit)
-        try:
-            return await in_thread(search.run, path, pattern)
-        finally:
-            matcher.stop()  # after a cancel the thread goes on until it asks again
+        protected, readable = [str(path) for path in jail.protected], [str(path) for path in jail.readable]
+        return await find_hits(Job(str(jail.root), protected, readable, path, pattern, glob, ignore_case, limit))
 
-    return file_search
+    return Tool(file_search, parallel=True, bar=bar)
 
 
-class Search:
-    """One search on its way: what was found and what was left out."""
-
-    def __init__(self, jail: Jail, matcher: Matcher, glob: Glob | None, limit: int) -> None:
-        self._jail = jail
-        self._matcher = matcher
-        self._glob = glob
-        self._limit = limit
-        self._lines: list[str] = []
-        self._chars = 0
-        self._files = self._binary = self._large = 0
-
-    def run(self, path: str, pattern: str) -> str:
-        """Return hits and notes. Raises ValueError for a bad pattern or path, and when time ran out before a hit."""
-        place, stopped = self._jail.find(path), False
-        end = time.monotonic() + DEADLINE_S
-        try:
-            with self._matcher:
-                for _ in self._looked_into(place):
-                    if self._full() or time.monotonic() > end:
-                        stopped = not self._full()
-                        break
-        except MatcherStopped:
-            stopped = True
-        notes = self._notes(stopped)
-        if stopped and not self._lines:
-            raise ValueError(
-                f"nothing found in time: {'; '.join(notes)}; use a simpler pattern, a glob or a path below"
-            )
-        found = self._lines or [f"no line matches {pattern!r} in {self._files} files"]
-        return "\n".join([*found, *([f"[{'; '.join(notes)}]"] if notes else [])])
-
-    def _looked_into(self, place: Place) -> Iterator[None]:
-        """Look into one file after the other."""
-        try:
-            with self._jail.folder(place) as folder:
-                for entry in walk(folder, place, lambda entry: entry.real.name not in SKIPPED):
-                    if entry.is_file and (self._glob is None or self._glob.matches(entry.name)):
-                        self._look_into(self._jail.below(place, entry.real), entry.folder)
-                    yield
-        except NotADirectoryError:
-            with os.fdopen(open_or_say(self._jail, place), "rb") as file:
-                self._match(place, file.read(MOST_FILE_BYTES))
-            yield
-        except FileNotFoundError:
-            raise PathRefused(f"there is no file or folder {place.shown!r}") from None
-
-    def _look_into(self, place: Place, folder: int) -> None:
-        try:
-            opened = self._jail.open_file(place, within=folder)
-        except (OSError, PathRefused):
-            return  # gone, changed or closed to us since it was listed
-        with os.fdopen(opened, "rb") as file:
-            if os.fstat(opened).st_size > MOST_FILE_BYTES:
-                self._large += 1
-            else:
-                self._match(place, file.read())
-
-    def _match(self, place: Place, raw: bytes) -> None:
-        form = text_form(raw[:SAMPLE_BYTES], cut=len(raw) > SAMPLE_BYTES)
-        if form is None:
-            self._binary += 1
-            return
-        self._files += 1
-        for number, text in self._matcher.hits(raw[len(form.mark) :], form.codec, self._limit - len(self._lines)):
-            self._lines.append(f"{place.shown}:{number}: {text}")
-            self._chars += len(self._lines[-1])
-
-    def _full(self) -> bool:
-        return len(self._lines) >= self._limit or self._chars > MOST_CHARS
-
-    def _notes(self, stopped: bool) -> list[str]:
-        notes = []
-        if stopped:
-            notes.append(f"stopped after {DEADLINE_S} s and {self._files} files")
-        elif self._full():
-            notes.append(f"truncated at {len(self._lines)} lines; there may be more")
-        if self._large:
-            notes.append(f"{self._large} files over {MOST_FILE_BYTES >> 20} MB left out")
-        if self._binary and not self._lines:
-            notes.append(f"{self._binary} binary files left out")
-        return notes
+async def find_hits(job: Job, deadline_s: float = DEADLINE_S) -> str:
+    """Return hits and notes. Raises `FileRefused` for a bad pattern or path, and when time ran out before a hit."""
+    output = bytearray()
+    ending = await run_process(
+        # -I and -S: nothing of the workspace is imported. No environment: it needs no keys.
+        [sys.executable, "-I", "-S", "-c", PROGRAM, str(HOUSE), json.dumps(asdict(job))],
+        cwd=Path(job.root),
+        environment={},
+        timeout_s=deadline_s,
+        feed=output.extend,
+    )
+    if ending.status:
+        raise OSError(f"the search ended by a fault: {output[-500:].decode(errors='replace')}")
+    answers = [json.loads(line) for line in output.split(b"\n")[:-1]]
+    lines = [answer for answer in answers if isinstance(answer, str)]
+    end = {"notes": [f"stopped after {deadline_s} s"]} if ending.status is None else answers[-1]
+    if "refused" in end:
+        raise FileRefused(end["refused"])
+    if ending.status is None and not lines:
+        raise FileRefused("nothing found in time; use a simpler pattern, a glob or a path below")
+    return with_notes("\n".join(lines) or f"no line matches {job.pattern!r} in {end['files']} files", end["notes"])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
-from tools.files.jail import FOLDER_FLAGS, Bars, Place
+from tools.files.jail import Place
 
 __all__ = ["SKIPPED", "Entry", "walk"]
 
@@ -25,52 +24,29 @@ SKIPPED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    real: Path
-    name: str
-    # Relative to where the walk began, with slashes.
+    place: Place
+    item: os.DirEntry[str]
     level: int
     # 1: directly below where the walk began.
-    status: os.stat_result
-    # Of the entry itself, not of what a link leads to.
-    folder: int
-    # The descriptor of the folder it is in, open until the next step of the walk.
 
     @property
     def is_folder(self) -> bool:
-        return stat.S_ISDIR(self.status.st_mode)
+        return self.item.is_dir(follow_symlinks=False)
 
     @property
     def is_file(self) -> bool:
-        return stat.S_ISREG(self.status.st_mode)
+        return self.item.is_file(follow_symlinks=False)
 
 
-def walk(folder: int, place: Place, enters: Callable[[Entry], bool]) -> Iterator[Entry]:
-    """Yield the entries below an open folder, sorted by name, each folder before its contents if `enters` says so."""
-    yield from _below(folder, place.real, "", 1, place.bars, enters)
-
-
-def _below(
-    folder: int, real: Path, prefix: str, level: int, bars: Bars, enters: Callable[[Entry], bool]
-) -> Iterator[Entry]:
-    with os.scandir(folder) as found:
-        names = sorted(entry.name for entry in islice(found, MOST_NAMES))
-    for name in names:
-        try:
-            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        except OSError:
-            continue  # gone since it was listed
-        entry = Entry(real / name, prefix + name, level, status, folder)
-        if bars.bar(entry.real, status):
+def walk(place: Place, enters: Callable[[Entry], bool], *, level: int = 1) -> Iterator[Entry]:
+    """Yield the entries below a folder, sorted by name, each folder before its contents if `enters` says so."""
+    with os.scandir(place.real) as found:
+        items = sorted(islice(found, MOST_NAMES), key=lambda item: item.name)
+    for item in items:
+        entry = Entry(place.below(item.name), item, level)
+        if place.bars.bar(entry.place.real):
             continue
         yield entry
-        if not entry.is_folder or level >= DEEPEST or not enters(entry):
-            continue
-        try:
-            within = os.open(name, FOLDER_FLAGS, dir_fd=folder)
-        except OSError:
-            continue  # not readable, or no folder any more: it was shown, that is all there is
-        try:
-            if not bars.hold(os.fstat(within)):
-                yield from _below(within, entry.real, f"{entry.name}/", level + 1, bars, enters)
-        finally:
-            os.close(within)
+        if entry.is_folder and level < DEEPEST and enters(entry):
+            with suppress(OSError):  # not readable, or no folder any more: it was shown, that is all there is
+                yield from walk(entry.place, enters, level=level + 1)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from tools.files.change import Record, change_file, read_whole
-from tools.files.difference import difference
-from tools.files.jail import Jail, short
-from tools.files.read import size_in_words
-from tools.files.refusals import PathRefused
+from tools.files.change import change_file, difference, read_whole
+from tools.files.jail import FileRefused, Jail
+from tools.tool import Bar, Tool
+from tools.words import size_in_words
 
-__all__ = ["make_write", "preview_write"]
+__all__ = ["make_write"]
 
 
-def make_write(jail: Jail, record: Record | None) -> Callable[..., str]:
+def make_write(jail: Jail, bar: Bar) -> Tool:
     def file_write(
         path: Annotated[str, Field(description="relative to the workspace; missing folders are made")],
         content: Annotated[str, Field(description="the whole text of the file")],
@@ -26,7 +25,7 @@ def make_write(jail: Jail, record: Record | None) -> Callable[..., str]:
         To change a part of a file use file_edit.
         """
         if path.endswith("/"):
-            raise PathRefused(f"path {short(path)} ends with a slash, as a folder does; name a file in it")
+            raise FileRefused("path ends with a slash, as a folder does; name a file in it")
         place, after = jail.find(path, writing=True), content.encode()
         was: list[bytes | None] = []
 
@@ -34,18 +33,14 @@ def make_write(jail: Jail, record: Record | None) -> Callable[..., str]:
             was.append(before)
             return after
 
-        change_file(jail, place, take, record, new_folders=True)
+        change_file(place, take)
         if was[0] == after:
             return f"{place.shown} holds this text already; nothing was written"
         old = "new file" if was[0] is None else f"before: {size_in_words(len(was[0]))}"
         return f"Wrote {size_in_words(len(after))} to {place.shown} ({old})"
 
-    return file_write
-
-
-def preview_write(jail: Jail) -> Callable[[Mapping[str, Any]], str]:
     def preview(arguments: Mapping[str, Any]) -> str:
         place = jail.find(arguments["path"], writing=True)
-        return difference(place.shown, read_whole(jail, place), arguments["content"].encode())
+        return difference(place.shown, read_whole(place), arguments["content"].encode())
 
-    return preview
+    return Tool(file_write, preview=preview, bar=bar)

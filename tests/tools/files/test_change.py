@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tool_calls import Workspace, call_tool
+from tool_calls import Workspace
 
 from tools import Tool
 
@@ -89,21 +89,6 @@ def test_a_huge_file_is_not_held_in_memory_to_be_changed(ws: Workspace) -> None:
     os.truncate(ws.put("huge.log", "x"), 3_000_000_000)
     assert "too large" in str(ws("file_write", path="huge.log", content="x").error)
     assert "too large" in str(ws("file_edit", path="huge.log", old_text="x", new_text="y").error)
-
-
-def test_every_change_is_told_with_the_bytes_before_and_after(tmp_path: Path) -> None:
-    told: list[tuple[Path, bytes | None, bytes]] = []
-    ws = Workspace(tmp_path, record=lambda *news: told.append(news))
-
-    ws("file_write", path="a.txt", content="one")
-    ws("file_edit", path="a.txt", old_text="one", new_text="two")
-    ws("file_write", path="a.txt", content="two")
-    ws("file_edit", path="a.txt", old_text="gone", new_text="x")
-    barred = ws.tools["file_write"].barred([tmp_path / "keep"])
-    call_tool(barred, path="a.txt", content="three")
-
-    place = tmp_path / "a.txt"
-    assert told == [(place, None, b"one"), (place, b"one", b"two"), (place, b"two", b"three")]
 
 
 def preview(tool: Tool, text: str) -> str:
