@@ -18,10 +18,11 @@ def sentence(error: BaseException) -> str:
 
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return redact(f"{str(error.filename)!r}: {error.strerror}")
     text = str(error).strip() or type(error).__name__
-    return redact(". ".join([text.rstrip("."), *error.__notes__]) if hasattr(error, "__notes__") else text)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{str(error.filename)!r}: {error.strerror}" if error.filename else error.strerror
+    notes = getattr(error, "__notes__", [])
+    return redact(". ".join([text.rstrip("."), *notes]) if notes else text)
 
 
 def report(error: BaseException, code: int, kind: str, words: Sequence[str]) -> None:

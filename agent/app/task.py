@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from agent.app.exits import UsageProblem
@@ -43,9 +44,9 @@ def _piped(output: Output, *, needed: bool, deadline: float | None) -> str:
 
 def _whole(task: str, output: Output) -> str:
     """Return the task without the halves that stand for bytes of the command line which are not UTF-8."""
-    raw = task.encode(sys.getfilesystemencoding(), "surrogateescape")
     try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
+        task.encode("utf-8")
+    except UnicodeEncodeError:
         output.notice("the task is not UTF-8; what could not be read was replaced by \ufffd")
-        return raw.decode("utf-8", "replace")
+        return os.fsencode(task).decode("utf-8", "replace")
+    return task

@@ -42,8 +42,11 @@ def begin(options: Options) -> tuple[Config, Output]:
     return config, output
 
 
-def open_curated(config: Config, options: Options, output: Output) -> MemoryStore:
-    """Open and load the curated memory. Raises `UsageProblem` where memory is off."""
+def open_curated(config: Config, options: Options, output: Output, *, whole: bool = False) -> MemoryStore:
+    """Open and load the curated memory. Raises `UsageProblem` where memory is off.
+
+    With `whole` also `StoreDamaged` where a file cannot be read; else that is a notice, and the target looks empty.
+    """
     folder = curated_dir(config, options)
     if folder is None:
         why = (
@@ -53,6 +56,8 @@ def open_curated(config: Config, options: Options, output: Output) -> MemoryStor
             f"Memory is off: {why}. `my-agent init` makes it here, --memory-dir DIR names another folder"
         )
     store = load_curated(config, folder)
+    for target in TARGETS if whole else ():
+        store.reread(target)
     for notice in store.notices:
         output.notice(notice)
     return store

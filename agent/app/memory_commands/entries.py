@@ -63,7 +63,7 @@ def list_entries(
 def show(options: Options, target: OneTarget = None, json: AsJson = False) -> int:
     """Show the memory as the model gets it at the start of a session."""
     config, output = begin(options)
-    store = open_curated(config, options, output)
+    store = open_curated(config, options, output, whole=True)
     text = store.format_all_for_system_prompt() if target is None else store.format_for_system_prompt(target)
     if json:
         output.data({"text": text})

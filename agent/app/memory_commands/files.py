@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json as jsonlib
+import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from agent.app.exits import UsageProblem
 from agent.app.memory_commands.curated import TARGETS, Target, begin, open_curated
 from agent.app.memory_commands.entries import Layer, OfLayer
 from agent.app.options import Options
+from agent.app.output import is_terminal
 from agent.app.parameters import Arg, AsJson
 
 if TYPE_CHECKING:
@@ -35,7 +38,8 @@ def edit(
 
     config, output = begin(options)
     store = open_curated(config, options, output)
-    base = store.entries(target)
+    base = store.reread(target)
+    _check_editor()
     folder = Path(tempfile.mkdtemp(prefix="my-agent-edit-"))
     copy = folder / store.files[target]
     copy.write_text(join_entries(base) + ("\n" if base else ""), encoding="utf-8", newline="\n")
@@ -90,7 +94,7 @@ def import_entries(
     archived = [row for row in rows if "key" in row]
     found: dict[str, Any] = {}
     if curated and layer != "archive":
-        found |= _import_curated(open_curated(config, options, output), curated)
+        found |= _import_curated(open_curated(config, options, output, whole=True), curated)
     if archived and layer != "curated":
         from agent.app.memory_commands.archive import import_archive
 
@@ -103,6 +107,13 @@ def import_entries(
         ]
         output.answer("; ".join(parts) or "There was nothing to import")
     return 0
+
+
+def _check_editor() -> None:
+    if not (os.environ.get("VISUAL") or os.environ.get("EDITOR") or is_terminal(sys.stdin)):
+        raise UsageProblem(
+            "There is no terminal for an editor here; a program that edits files can be named in $EDITOR"
+        )
 
 
 def _run_editor(path: Path, cwd: Path) -> None:
@@ -124,7 +135,7 @@ def _all(config: Config, options: Options, output: Output, layer: Layer | None) 
 
     archive_on = bool(config.settings.memory.backend)
     if layer == "curated" or (layer is None and (not archive_on or curated_dir(config, options) is not None)):
-        store = open_curated(config, options, output)
+        store = open_curated(config, options, output, whole=True)
         for target in TARGETS:
             for text in store.entries(target):
                 yield {"layer": "curated", "target": target, "content": text}

@@ -34,7 +34,7 @@ def search(
     archive_on = bool(config.settings.memory.backend)
     found: dict[str, Any] = {}
     if layer == "curated" or (layer is None and category is None and has_curated(config, options, archive_on)):
-        found["curated"] = _matching(open_curated(config, options, output), words)[:limit]
+        found["curated"] = _matching(open_curated(config, options, output, whole=True), words)[:limit]
     if layer == "archive" or (layer is None and archive_on):
         from agent.app.memory_commands.archive import search_archive
 

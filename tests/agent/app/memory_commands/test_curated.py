@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -206,6 +207,12 @@ def test_edit_that_fails_or_has_no_editor_changes_nothing(home: Place) -> None:
     assert "cannot be started" in done.err
 
 
+def test_edit_needs_a_terminal_or_a_named_editor(home: Place) -> None:
+    done = home.process("memory", "edit")
+    assert done.code == 2
+    assert "$EDITOR" in done.err
+
+
 def test_export_and_import_carry_everything_to_another_folder(home: Place) -> None:
     done = home.run("memory", "export")
     assert [json.loads(line) for line in done.out.splitlines()] == [
@@ -252,8 +259,18 @@ def test_a_file_that_cannot_be_read_is_told_and_left_alone(home: Place) -> None:
     assert done.code == 8
     assert "error" in done.json["memory"]
     assert done.json["user"]["entries"] == ["三"]
-    assert home.run("memory", "add", "x").code == 8
+    for words in (["add", "x"], ["export"], ["show"], ["search", "x"], ["edit"]):
+        assert home.run("memory", *words).code == 8
     assert (home.memory_dir / "MEMORY.md").read_bytes() == b"caf\xe9"
+    assert home.run("memory", "add", "user", "x").code == 0
+
+
+def test_a_folder_that_is_a_file_is_a_sentence(place: Place) -> None:
+    (place.cwd / "mem").write_text("x")
+    done = place.run("memory", "add", "x", "--memory-dir", "mem")
+    assert done.code == 8
+    assert re.fullmatch(r"(?s).*my-agent: [^\[]*it is a file\n", done.err)
+    assert place.run("memory", "list", "--memory-dir", "mem").code == 8
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
