@@ -92,7 +92,7 @@ def _acquire(path: str, timeout_s: float) -> int:
                 raise
             os.close(descriptor)
         except OSError as error:
-            raise _failure(error, f"cannot lock {path!r}") from error
+            raise _failure(error, f"cannot lock {path!r} for writing") from error
         if time.monotonic() >= deadline:
             raise StoreBusy(
                 f"another process has been writing for more than {timeout_s:g} s and holds the lock {path!r}: "

@@ -89,7 +89,7 @@ class Journal:
         descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
         try:
             end = os.lseek(descriptor, 0, os.SEEK_END)
-            if end and (os.lseek(descriptor, -1, os.SEEK_END), os.read(descriptor, 1))[1] != b"\n":
+            if end and _last_byte(descriptor) != b"\n":
                 line = b"\n" + line
             written = os.write(descriptor, line)
             if written < len(line):
@@ -116,10 +116,15 @@ OPTIONAL_TEXTS = ("before", "after")
 NUMBERS = ("place", "turn")
 
 
+def _last_byte(descriptor: int) -> bytes:
+    os.lseek(descriptor, -1, os.SEEK_END)
+    return os.read(descriptor, 1)
+
+
 def _change(line: bytes) -> Change | None:
     try:
         values = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(values, dict) or values.get("action") not in get_args(Action) or "id" not in values:
         return None

@@ -37,7 +37,17 @@ def test_a_torn_line_is_skipped_and_closed_by_the_next(journal: Journal) -> None
 
 
 @pytest.mark.parametrize(
-    "line", [b"", b"[]", b"null", b"{}", b'{"id": 3, "action": "add"}', b'{"id": "x", "action": "dance"}', b"\xff\x00"]
+    "line",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b"{}",
+        b'{"id": 3, "action": "add"}',
+        b'{"id": "x", "action": "dance"}',
+        b"\xff\x00",
+        b"[" * 100_000,
+    ],
 )
 def test_a_line_that_is_not_ours_is_skipped(journal: Journal, line: bytes) -> None:
     journal.path.write_bytes(line + b"\n")
