@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agent.app.commands import COMMANDS, Command, Group, UnknownCommand, help_text, route
-from agent.app.options import FLAGS, Options, takes_value
+from agent.app.options import FLAGS, Options, flags_for, takes_value
 
 
 @pytest.mark.parametrize(
@@ -96,3 +98,21 @@ def test_every_command_can_be_called(command: Command) -> None:
 
     module, _, name = command.place.partition(":")
     assert callable(getattr(import_module(module), name))
+
+
+def test_the_shell_is_offered_what_the_parser_takes() -> None:
+    import typer
+
+    from agent.app.parameters import parameters_of
+    from agent.app.parsing import function_of
+    from agent.app.shell_completion import tree
+
+    root: Any = typer.main.get_command(tree())
+    assert set(root.commands) == set(COMMANDS)
+    for name, one in COMMANDS.items():
+        leaves = one.commands if isinstance(one, Group) else {name: one}
+        shown = root.commands[name].commands if isinstance(one, Group) else root.commands
+        for inner, command in leaves.items():
+            taken = [*parameters_of(function_of(command)), *flags_for(command.scope)]
+            offered = {flag for parameter in shown[inner].params for flag in parameter.opts if flag.startswith("-")}
+            assert offered == {flag for parameter in taken for flag in parameter.names}, inner
