@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agent.app.slash import context, memory, sessions, talk, tools
+import agent.app.slash.context as context
+import agent.app.slash.memory as memory
+import agent.app.slash.sessions as sessions
+import agent.app.slash.talk as talk
+import agent.app.slash.tools as tools
 from agent.app.slash.command import Command
 
 if TYPE_CHECKING:
