@@ -38,9 +38,13 @@ async def edit_text(text: str) -> str:
         path.write_text(text, encoding="utf-8", errors="replace")
         try:
             process = await asyncio.create_subprocess_exec(*words, str(path))
-            code = await process.wait()
         except OSError as error:
             raise EditorProblem(f"The editor {words[0]!r} cannot be started: {error.strerror}; set $EDITOR") from error
+        try:
+            code = await process.wait()
+        except asyncio.CancelledError:
+            process.terminate()  # the program is to end, and the editor has its terminal
+            raise
         if code != 0:
             raise EditorProblem(f"The editor {words[0]!r} ended with code {code}; the text was left as it was")
         return path.read_bytes().decode("utf-8", "replace").removesuffix("\n")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.app.plain import one_line, shorten
 from agent.app.style import DIM, NOTE
+from agent.app.typed import typed_part
 from agent.app.version import VERSION
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _last_words(agent: Agent, columns: int) -> str:
     from agent.messages import text_of  # the first prompt, which needs only WELCOME, does not wait for it
 
     messages = agent.messages
-    asked = next((text_of(message) for message in reversed(messages) if message.get("role") == "user"), "")
+    asked = next((typed_part(text_of(message)) for message in reversed(messages) if message.get("role") == "user"), "")
     said = next((text_of(m) for m in reversed(messages) if m.get("role") == "assistant" and text_of(m)), "")
     lines = [f"This talk has {len(messages)} messages. It stopped at:", f"> {shorten(one_line(asked), columns - 2)}"]
     answer = said.strip().split("\n")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.app.plain import cell_width, one_line, shorten
 from agent.app.style import DIM, NOTE
+from agent.app.typed import typed_part
 
 if TYPE_CHECKING:
     from agent.app.chat import Chat
@@ -48,7 +49,7 @@ async def undo(chat: Chat, rest: str) -> None:
     if text is None:
         chat.say("There is no turn to take back", NOTE)
         return
-    chat.say(f"Taken back: {shorten(one_line(chat.last_message or text), SHOWN)}", DIM)
+    chat.say(f"Taken back: {shorten(one_line(chat.last_message or typed_part(text)), SHOWN)}", DIM)
     chat.last_message = ""
 
 
@@ -57,7 +58,7 @@ async def retry(chat: Chat, rest: str) -> None:
     if text is None:
         chat.say("There is no message to send again", NOTE)
         return
-    text = chat.last_message or text
+    text = chat.last_message or typed_part(text)
     chat.say(f"Once more: {shorten(one_line(text), SHOWN)}", DIM)
     await chat.send(text)
 
