@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -18,6 +19,7 @@ Choices = Callable[[str], Iterable[tuple[str, str]]]
 # The words that may come next, each with what it means; asked with the line up to the word that is being typed
 
 MOST_FILES = 200
+MOST_LOOKED_AT = 5_000  # it is asked at each key
 _OPEN_MENTION = re.compile(r'(?:^|\s)@(?:"([^"\n]*)|([^\s"@]*))$')
 
 
@@ -60,6 +62,6 @@ def _names(folder: Path) -> list[tuple[str, bool]]:
     """The names in a folder in order; none where it cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            return sorted((entry.name, entry.is_dir()) for entry in entries)
+            return sorted((entry.name, entry.is_dir()) for entry in islice(entries, MOST_LOOKED_AT))
     except (OSError, ValueError):
         return []

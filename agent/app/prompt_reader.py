@@ -53,6 +53,7 @@ class PromptReader:
             reserve_space_for_menu=MENU_LINES,
             key_bindings=self._keys(),
             history=history,
+            search_ignore_case=True,
             enable_suspend=True,
             enable_open_in_editor=True,
             tempfile_suffix=".md",

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import sys
+import termios
 from typing import Any
 
 __all__ = ["Keyboard"]
-
-if sys.platform != "win32":
-    import termios
 
 
 class Keyboard:

@@ -70,6 +70,15 @@ def test_ctrl_c_clears_warns_and_leaves(chat: Open) -> None:
     assert terminal.mode == terminal.mode_before
 
 
+def test_a_signal_in_the_place_of_ctrl_c_means_the_same(chat: Open) -> None:
+    terminal, _ = chat()
+    os.kill(terminal.process.pid, signal.SIGINT)
+    terminal.wait_for("Ctrl-C again to leave")
+    os.kill(terminal.process.pid, signal.SIGINT)
+
+    assert terminal.wait_for_end() == 0
+
+
 def test_ctrl_d_leaves_and_gives_the_terminal_back(chat: Open) -> None:
     terminal, _ = chat()
     terminal.type("\x04")
