@@ -103,7 +103,7 @@ class LineReader:
         try:
             return await self._line()
         finally:
-            self._buffer = early
+            self._buffer = early + self._buffer
 
     def interrupt(self) -> bool:
         waiting = self._waiting

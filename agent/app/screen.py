@@ -25,7 +25,7 @@ class Screen:
 
     In a terminal both are the same. `styled`: colours and Markdown. `terminal`: somebody looks at `out` as it grows.
     `live`: a spinner may turn, which needs a terminal that can go back to the beginning of a line. A stream that nobody
-    reads any more swallows the rest without a word; `lost` is then called.
+    reads any more swallows the rest without a word; where that is `out`, `lost` is called.
     """
 
     def __init__(self, out: TextIO, side: TextIO, *, styled: bool, terminal: bool, live: bool) -> None:
@@ -136,7 +136,8 @@ class Screen:
             self._broken.add(id(stream))
             with contextlib.suppress(OSError, ValueError):
                 _send_to_nowhere(stream)
-            self.lost()
+            if stream is self._out:
+                self.lost()
 
 
 def _send_to_nowhere(stream: TextIO) -> None:

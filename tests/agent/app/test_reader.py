@@ -83,9 +83,9 @@ def test_a_line_typed_before_a_question_is_no_answer_to_it() -> None:
         assert await piped.reader.read() == "first"
         asking = asyncio.ensure_future(piped.reader.ask("Allow? "))
         await asyncio.sleep(0)
-        os.write(piped.end, b"no\n")
+        os.write(piped.end, b"no\nand more\n")
         assert await asking == "no"
-        assert await piped.reader.read() == "yes"
+        assert [await piped.reader.read(), await piped.reader.read()] == ["yes", "and more"]
 
     piped.run(work)
 

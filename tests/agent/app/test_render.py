@@ -131,6 +131,21 @@ def test_no_spinner_turns_over_a_question() -> None:
     assert asyncio.run(play()) == ""
 
 
+def test_nobody_at_stderr_does_not_end_the_chat() -> None:
+    class Closed(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    lost: list[str] = []
+    out = io.StringIO()
+    screen = Screen(out, Closed(), styled=False, terminal=False, live=False)
+    screen.lost = lambda: lost.append("lost")
+    screen.say("unheard")
+    screen.show("heard")
+
+    assert (lost, out.getvalue()) == ([], "heard\n")
+
+
 def test_a_reader_that_left_ends_the_writing_quietly() -> None:
     lost: list[str] = []
 
