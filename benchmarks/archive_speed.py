@@ -32,7 +32,7 @@ from memory.archive.backend import Backend
 DIMENSIONS = 384
 WHO = Principal("main", "s1")
 START = datetime(2026, 1, 1, tzinfo=UTC)
-FUNCTION_WORDS = "the a is in of and to what when did for on with was".split(" ")
+FUNCTION_WORDS = ["the", "a", "is", "in", "of", "and", "to", "what", "when", "did", "for", "on", "with", "was"]
 
 
 class Given:
@@ -106,7 +106,9 @@ class Fts:
         self.link = sqlite3.connect(path, isolation_level=None)
         self.link.execute("PRAGMA journal_mode = WAL")
         self.link.execute("PRAGMA synchronous = FULL")
-        self.link.execute("CREATE TABLE entries (id INTEGER PRIMARY KEY, key TEXT UNIQUE, content TEXT, updated INTEGER)")
+        self.link.execute(
+            "CREATE TABLE entries (id INTEGER PRIMARY KEY, key TEXT UNIQUE, content TEXT, updated INTEGER)"
+        )
         self.link.execute("CREATE VIRTUAL TABLE terms USING fts5 (content, tokenize = 'porter unicode61')")
 
     def fill(self, some: Iterator[Entry]) -> None:
@@ -144,7 +146,9 @@ def measure(size: int, folder: Path, postgres: str, queries: int, vectors: bool)
     filled = time.perf_counter() - started
     if vectors:
         put_vectors(backend, f"{Given.identity} passages/1", size)
-    print(f"\n{size:,} entries on {backend.name}: filled in {filled:.0f} s, with vectors {time.perf_counter() - started:.0f} s")
+    print(
+        f"\n{size:,} entries on {backend.name}: filled in {filled:.0f} s, with vectors {time.perf_counter() - started:.0f} s"
+    )
     asked = [" ".join(words.some(rng.randint(3, 8))) for _ in range(queries + 5)]
 
     def search(search_type: str) -> Callable[[str], object]:

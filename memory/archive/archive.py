@@ -28,9 +28,10 @@ from memory.archive.entry import (
     clean_metadata,
     clean_tags,
 )
+from memory.archive.hints import without_names
 from memory.archive.meaning import Embeddings, Meaning
 from memory.archive.rank import Weights
-from memory.archive.search import Searcher, SearchType
+from memory.archive.search import Asked, Searcher, SearchType
 from memory.archive.text import query_words
 
 __all__ = ["Archive", "Found", "Kept", "utc_now"]
@@ -169,11 +170,11 @@ class Archive:
         view = self.view(who)
         meaning, warning = await self._meaning(query, view, search_type)
 
+        asked = Asked(query, view, chosen, min(limit, LIMIT), words=search_type != "vector", meaning=meaning)
+
         def find() -> tuple[list[Hit], Sequence[str]]:
-            most, words = min(limit, LIMIT), search_type != "vector"
             with self.backend.reading() as reader:
-                hits = self._searcher.find(reader, view, query, chosen, limit=most, meaning=meaning, words=words)
-                return hits, reader.troubles()
+                return self._searcher.find(reader, asked), reader.troubles()
 
         hits, troubles = await in_thread(find)
         return Found(hits, "; ".join([warning, *troubles] if warning else troubles))
@@ -181,8 +182,15 @@ class Archive:
     async def _meaning(self, query: str, view: View, search_type: SearchType) -> tuple[Meaning | None, str]:
         if search_type == "text":
             return None, ""
+
+        def names() -> list[str]:
+            with self.backend.reading() as reader:
+                return sorted(self._searcher.names(reader, view, query))
+
         try:
-            return await self._embeddings.meaning(query, view), ""
+            # Only names that begin with a capital are left out.
+            nameless = without_names(query, await in_thread(names)) if query != query.lower() else query
+            return await self._embeddings.meaning(nameless, view), ""
         except EmbeddingUnavailable as error:
             if search_type == "vector":
                 raise ArchiveRefusal(f"vector search is not possible: {error}; use search_type text") from error

@@ -39,12 +39,20 @@ if TYPE_CHECKING:
 else:
     Matrix = object  # numpy takes 90 ms to import
 
-__all__ = ["Backend", "Block", "Matrix", "Partition", "Reader", "Stored", "Vocable", "Writer"]
+__all__ = ["Backend", "Block", "Matrix", "Neighbour", "Partition", "Reader", "Stored", "Vocable", "Writer"]
 
 
 class Stored(NamedTuple):
     id: int
     entry: Entry
+
+
+class Neighbour(NamedTuple):
+    id: int
+    steps: int
+    # 1: nothing lies between
+    apart: int
+    # ticks between the two `created`
 
 
 class Partition(NamedTuple):
@@ -98,11 +106,11 @@ class Reader(Protocol):
         """Return ids of entries that `view.expired` is true for, of any owner, at most `limit`."""
         ...
 
-    def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Stored]]:
-        """Return, for each id, its neighbours inside the view: by (created, key) the `reach` before and after it.
+    def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Neighbour]]:
+        """Return, for each id, its neighbours in time inside the view: the `reach` entries next before and after it.
 
-        Neighbours have the same owner, and conversation entries are nobody's neighbours. In any order, without the
-        entry itself; keys are compared by code point.
+        Neighbours have the same owner and another `created`; those of one time are in order of key, by code point.
+        Conversation entries are nobody's neighbours. In any order, without the entry itself.
         """
         ...
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from memory.archive.access import View
-from memory.archive.backend import Block, Matrix, Partition, Stored, Vocable
+from memory.archive.backend import Block, Matrix, Neighbour, Partition, Stored, Vocable
 from memory.archive.entry import ticks
 from memory.archive.markdown_state import Record, State
 from memory.archive.markdown_vectors import MarkdownVectors
@@ -41,26 +42,25 @@ class MarkdownReader:
     def expired(self, view: View, limit: int) -> list[int]:
         return [record.id for record in self._records.values() if view.expired(record.entry)][:limit]
 
-    def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Stored]]:
-        found: dict[int, list[Stored]] = {}
+    def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Neighbour]]:
+        found: dict[int, list[Neighbour]] = {}
         for number in ids:
             if (record := self._records.get(number)) is None:
                 continue
-            entry = record.entry
-            places = self._state.times.get(entry.owner, [])
-            place = (ticks(entry.created), entry.key)
-            start = bisect_left(places, place)
-            before = (places[i] for i in range(start - 1, -1, -1))
-            after = (places[i] for i in range(start, len(places)) if places[i][:2] != place)
+            created = ticks(record.entry.created)
+            places = self._state.times.get(record.entry.owner, [])
+            before = reversed(range(bisect_left(places, (created,))))
+            after = range(bisect_left(places, (created + 1,)), len(places))
             found[number] = [
-                *self._first(view, (neighbour for _, _, neighbour in before), reach),
-                *self._first(view, (neighbour for _, _, neighbour in after), reach),
+                Neighbour(other, steps, abs(when - created))
+                for side in (before, after)
+                for steps, (when, _, other) in enumerate(self._first(view, (places[i] for i in side), reach), start=1)
             ]
         return found
 
-    def _first(self, view: View, ids: Iterator[int], most: int) -> list[Stored]:
-        seen = (Stored(number, self._records[number].entry) for number in ids if view.sees(self._records[number].entry))
-        return [stored for stored, _ in zip(seen, range(most), strict=False)]
+    def _first(self, view: View, places: Iterator[tuple[int, str, int]], most: int) -> Iterator[tuple[int, str, int]]:
+        seen = (place for place in places if view.sees(self._records[place[2]].entry))
+        return islice(seen, most)
 
     def counts(self, view: View) -> Mapping[tuple[str, str], int]:
         return Counter((record.entry.owner, record.entry.category) for record in self._visible(view))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from memory.archive.access import View
-from memory.archive.backend import Block, Matrix, Stored, Vocable
+from memory.archive.backend import Block, Matrix, Neighbour, Stored, Vocable
 from memory.archive.embedder import EmbeddingUnavailable
 from memory.archive.postgres_link import PassedOn, PostgresLink
 from memory.archive.postgres_near import NearIndex
@@ -31,21 +31,21 @@ class PostgresWriter(SqlWriter):
         super().__init__(link)
         self.has_vectors = has_vectors
 
-    def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Stored]]:
+    def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Neighbour]]:
         seen, values = view.sql()
         sides = " UNION ALL ".join(
-            f"(SELECT {COLUMNS} FROM entries WHERE owner = place.owner "
-            f"AND (created, key) {sign} (place.created, place.key) AND category <> 'conversation' "
+            f"(SELECT id, row_number() OVER (ORDER BY created {order}, key {order}), abs(created - place.created) "
+            f"FROM entries WHERE owner = place.owner AND created {sign} place.created AND category <> 'conversation' "
             f"AND {seen} ORDER BY created {order}, key {order} LIMIT ?)"
             for sign, order in (("<", "DESC"), (">", "ASC"))
         )
         statement = (
-            "SELECT place.id, near.* FROM (SELECT id, owner, created, key FROM entries WHERE id = ANY(?)) AS place "
+            "SELECT place.id, near.* FROM (SELECT id, owner, created FROM entries WHERE id = ANY(?)) AS place "
             f"CROSS JOIN LATERAL ({sides}) AS near"
         )
-        found: dict[int, list[Stored]] = {number: [] for number in ids}
+        found: dict[int, list[Neighbour]] = {number: [] for number in ids}
         for number, *row in self.link.rows(statement, [list(ids), *values, reach, *values, reach]):
-            found[number].append(stored(row))
+            found[number].append(Neighbour(*row))
         return found
 
     def with_prefix(self, owner: str | None, prefix: str, limit: int) -> list[Vocable]:

@@ -1,44 +1,106 @@
-"""`ranked`: one score for each candidate, and the order of the hits. Pure functions of what they are given."""
+"""The score of a hit: small pure functions, one a signal; `benchmarks/locomo.py` shows what each is worth."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from memory.archive.backend import Neighbour
 from memory.archive.entry import Entry, Hit
+from memory.archive.hints import DateHint
 
-__all__ = ["Candidate", "Weights", "ranked"]
+__all__ = ["REACH", "Candidate", "Weights", "asks", "bears", "echoes", "fuse", "hits", "leaders", "signals"]
 
 DIGITS = 4
+# Scores that differ by less are one and the same, whatever the last bits of an addition say.
+COMPARED_DIGITS = 6
+LEADERS = 16
+REACH = 2
+ECHO = {1: 0.3, 2: 0.2}
+ECHO_TICKS = 3_600 * 10**6
+DATE_GAIN, NAME_GAIN, QUESTION_LOSS = 0.5, 0.3, 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
+    """What words and meaning count in a hybrid search, relative to each other."""
+
     keyword: float = 0.3
     vector: float = 0.7
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Candidate:
+    """An entry that may be a hit. `text` lies in 0..1, `cosine` in -1..1; 0 or less is no hit."""
+
+    id: int
     entry: Entry
     text: float
-    # as scored, 0: it has no word of the query
     cosine: float
+    score: float = 0.0
+
+    @property
+    def counts(self) -> bool:
+        return self.text > 0 or round(self.cosine, COMPARED_DIGITS) > 0
 
 
-def ranked(candidates: Sequence[Candidate], weights: Weights, *, both: bool) -> list[Hit]:
-    """Return what scores, best first; equal scores by `updated` (newest first), key and owner."""
-    best_text = max((each.text for each in candidates), default=0.0) or 1.0
-    cosines = [each.cosine for each in candidates if each.cosine > 0]
-    low, high = (min(cosines), max(cosines)) if cosines else (0.0, 0.0)
-    hits = []
+def fuse(candidates: Sequence[Candidate], weights: Weights, *, low: float, high: float, both: bool) -> None:
+    """Give each candidate the weighted mean of its words and its meaning, that brought to 0..1 between low and high.
+
+    A search by one of the two takes that alone.
+    """
+    total = (weights.keyword + weights.vector) or 1.0
     for each in candidates:
-        if each.text <= 0 and round(each.cosine, 6) <= 0:
-            continue
-        text = each.text / best_text
-        near = max(0.0, each.cosine / high if high else 0.0)
-        total = weights.keyword + weights.vector
-        score = (weights.keyword * text + weights.vector * near) / total if both else max(text, near)
-        hits.append(Hit(each.entry, round(min(max(score, 0.0), 1.0), DIGITS)))
-    hits.sort(key=lambda hit: (-hit.score, -hit.entry.updated.timestamp(), hit.entry.key, hit.entry.owner))
-    return hits
+        near = 1.0 if high <= low else min(max((each.cosine - low) / (high - low), 0.0), 1.0)
+        near = near if round(each.cosine, COMPARED_DIGITS) > 0 else 0.0
+        if both:
+            each.score = (weights.keyword * each.text + weights.vector * near) / total
+        else:
+            each.score = each.text or max(each.cosine, 0.0)
+
+
+def leaders(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the best few: their neighbours are looked at."""
+    return sorted((each for each in candidates if each.counts), key=order)[:LEADERS]
+
+
+def echoes(leading: Sequence[Candidate], around: Mapping[int, Sequence[Neighbour]]) -> dict[int, float]:
+    """Return what entries gain by standing next to a leader in time: an answer stands beside its question."""
+    gains: dict[int, float] = {}
+    for leader in leading:
+        for neighbour in around.get(leader.id, ()):
+            if neighbour.apart <= ECHO_TICKS:
+                gains[neighbour.id] = gains.get(neighbour.id, 0.0) + ECHO[neighbour.steps] * leader.score
+    return gains
+
+
+def asks(entry: Entry) -> bool:
+    """Tell whether an entry ends in a question: it says less than a statement of the same words."""
+    return entry.content.endswith(("?", "？"))
+
+
+def bears(entry: Entry, names: frozenset[str]) -> bool:
+    """Tell whether an entry bears the one tag, or is of the one category, that the query names."""
+    return len(names) == 1 and (entry.category in names or not names.isdisjoint(entry.tags))
+
+
+def signals(entry: Entry, names: frozenset[str], date: DateHint | None) -> float:
+    """Return the factor of all signals that an entry bears in itself."""
+    factor = 1.0 + NAME_GAIN * bears(entry, names)
+    factor *= 1.0 + DATE_GAIN * (date.fits(entry.created) if date else 0.0)
+    return factor * (1.0 - QUESTION_LOSS * asks(entry))
+
+
+def hits(candidates: Iterable[Candidate]) -> list[Hit]:
+    """Return the hits, best first, their scores brought back under 1 where signals lifted them above."""
+    counting = [each for each in candidates if each.counts]
+    highest = max([1.0, *(each.score for each in counting)])
+    for each in counting:
+        each.score = round(each.score / highest, DIGITS)
+    return [Hit(each.entry, each.score) for each in sorted(counting, key=order)]
+
+
+def order(candidate: Candidate) -> tuple[float, float, str, str]:
+    """Return what candidates are sorted by: score, then the youngest update, then key and owner."""
+    entry = candidate.entry
+    return (-round(candidate.score, COMPARED_DIGITS), -entry.updated.timestamp(), entry.key, entry.owner)

@@ -1,22 +1,46 @@
-"""`Searcher`: what a query finds, in which order: candidates from words and from vectors, one score for each."""
+"""`Searcher`: what a query finds, in which order: candidates from words and from vectors, then one score for each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
+from memory.archive import rank
 from memory.archive.access import View
 from memory.archive.backend import Reader
-from memory.archive.entry import Entry, Filter, Hit
+from memory.archive.entry import CONVERSATION, Entry, Filter, Hit
+from memory.archive.hints import date_hint
 from memory.archive.meaning import Meaning
-from memory.archive.rank import Candidate, Weights, ranked
+from memory.archive.rank import Candidate, Weights
 from memory.archive.words import TextSearch
 
-__all__ = ["SearchType", "Searcher"]
+if TYPE_CHECKING:
+    from memory.archive.score import Scores
+
+__all__ = ["Asked", "SearchType", "Searcher"]
 
 SearchType = Literal["text", "vector", "hybrid"]
-CANDIDATES = 60
+CANDIDATES = 40
 WIDER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query with all that it is narrowed to and known by."""
+
+    query: str
+    view: View
+    chosen: Filter
+    limit: int
+    words: bool
+    # by words, too
+    meaning: Meaning | None
+    # by meaning, too
+
+    @property
+    def wanted(self) -> int:
+        return max(CANDIDATES, self.limit + self.limit // 2)
 
 
 class Searcher:
@@ -24,53 +48,79 @@ class Searcher:
         self._weights = weights
         self._text = TextSearch()
 
-    def find(
-        self,
-        reader: Reader,
-        view: View,
-        query: str,
-        chosen: Filter,
-        *,
-        limit: int,
-        meaning: Meaning | None,
-        words: bool,
-    ) -> list[Hit]:
+    def names(self, reader: Reader, view: View, query: str) -> frozenset[str]:
+        """Return the tags and categories that the query names."""
+        return self._text.names(reader, view, query)
+
+    def find(self, reader: Reader, asked: Asked) -> list[Hit]:
         """Return the best hits inside the view that pass the filter: by words, by meaning, or by both."""
-        wanted = max(CANDIDATES, limit + limit // 2)
-        text = self._text.scores(reader, view, query, chosen) if words else None
-        rows: dict[int, Entry] = dict(reader.fetch(view, text.best(wanted)) if text else ())
-        if meaning:
-            rows |= nearest(reader, view, chosen, meaning, wanted)
-        ids = sorted(rows)
-        cosines = best_cosines(reader, meaning, ids) if meaning else {}
-        points = text.of(ids) if text else [0.0] * len(ids)
-        candidates = [
-            Candidate(rows[number], point, cosines.get(number, 0.0)) for number, point in zip(ids, points, strict=True)
-        ]
-        return ranked(candidates, self._weights, both=words and meaning is not None)[:limit]
+        text = self._text.scores(reader, asked.view, asked.query, asked.chosen) if asked.words else None
+        found = dict(reader.fetch(asked.view, text.best(asked.wanted)) if text else ())
+        if asked.meaning:
+            found |= nearest(reader, asked, asked.meaning)
+        candidates = measured(reader, asked, text, found)
+        cosines = [max(each.cosine, 0.0) for each in candidates.values()] or [0.0]
+        low, high = min(cosines), max(cosines)
+        both = asked.words and asked.meaning is not None
+        rank.fuse(list(candidates.values()), self._weights, low=low, high=high, both=both)
+        leading = rank.leaders(candidates.values())
+        around = reader.around(
+            asked.view, [each.id for each in leading if each.entry.category != CONVERSATION], rank.REACH
+        )
+        gains = rank.echoes(leading, around)
+        beside = [number for number in gains if number not in candidates and (asked.meaning or text_of(text, number))]
+        joined = measured(reader, asked, text, passing(reader, asked, beside)) if beside else {}
+        rank.fuse(list(joined.values()), self._weights, low=low, high=high, both=both)
+        candidates |= joined
+        names, date = self.names(reader, asked.view, asked.query), date_hint(asked.query)
+        for each in candidates.values():
+            each.score = (each.score + gains.get(each.id, 0.0)) * rank.signals(each.entry, names, date)
+        return rank.hits(candidates.values())[: asked.limit]
 
 
-def nearest(reader: Reader, view: View, chosen: Filter, meaning: Meaning, wanted: int) -> dict[int, Entry]:
+def text_of(text: Scores | None, number: int) -> float:
+    return text.of([number])[0] if text else 0.0
+
+
+def measured(reader: Reader, asked: Asked, text: Scores | None, found: Mapping[int, Entry]) -> dict[int, Candidate]:
+    """Return entries with what they score by words (the best of all has 1) and by meaning."""
+    ids = sorted(found)
+    points = text.of(ids) if text else [0.0] * len(ids)
+    highest = text.highest if text else 1.0
+    cosines = best_cosines(reader, asked.meaning, ids) if asked.meaning else {}
+    return {
+        number: Candidate(number, found[number], point / highest, cosines.get(number, 0.0))
+        for number, point in zip(ids, points, strict=True)
+    }
+
+
+def nearest(reader: Reader, asked: Asked, meaning: Meaning) -> dict[int, Entry]:
     """Return the entries nearest in meaning: looks further away until enough of them may be seen and pass."""
-    asked = wanted
+    most = asked.wanted
     while True:
-        ids = reader.nearest(view.owner, meaning.model, meaning.vector, asked)
-        found = {number: entry for number, entry in reader.fetch(view, ids) if passes(entry, chosen)}
-        if len(found) >= wanted or len(ids) < asked:
-            kept = [number for number in ids if number in found][:wanted]
+        ids = reader.nearest(asked.view.owner, meaning.model, meaning.vector, most)
+        found = passing(reader, asked, ids)
+        if len(found) >= asked.wanted or len(ids) < most:
+            kept = [number for number in ids if number in found][: asked.wanted]
             return {number: found[number] for number in kept}
-        asked *= WIDER
+        most *= WIDER
 
 
-def passes(entry: Entry, chosen: Filter) -> bool:
-    return chosen.category in (None, entry.category) and set(chosen.tags) <= set(entry.tags)
+def passing(reader: Reader, asked: Asked, ids: Sequence[int]) -> dict[int, Entry]:
+    """Return those of the ids that may be seen and pass the filter."""
+    category, tags = asked.chosen.category, set(asked.chosen.tags)
+    return {
+        number: entry
+        for number, entry in reader.fetch(asked.view, ids)
+        if category in (None, entry.category) and tags <= set(entry.tags)
+    }
 
 
 def best_cosines(reader: Reader, meaning: Meaning, ids: Sequence[int]) -> Mapping[int, float]:
     """Return the cosine of each entry's best passage, added up the same way on every backend."""
     import numpy as np  # 90 ms, and only where vectors are used
 
-    passages = reader.vectors(meaning.model, ids)
+    passages = reader.vectors(meaning.model, ids) if ids else {}
     if not passages:
         return {}
     rows = np.concatenate(list(passages.values()))

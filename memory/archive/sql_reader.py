@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from memory.archive.access import View
-from memory.archive.backend import Block, Matrix, Partition, Stored, Vocable
+from memory.archive.backend import Block, Matrix, Neighbour, Partition, Stored, Vocable
 from memory.archive.entry import Entry, moment, ticks
 from memory.archive.sql_tables import COLUMNS
 from memory.archive.text import Terms, unpack
@@ -63,19 +63,22 @@ class SqlReader(ABC):
             found += [number for (number,) in self.link.rows(statement, [last, limit - len(found)])]
         return found
 
-    def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Stored]]:
+    def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Neighbour]]:
         seen, values = view.sql()
-        places = self.link.rows(f"SELECT id, owner, created, key FROM entries WHERE id IN ({marks(ids)})", ids)
-        found: dict[int, list[Stored]] = {}
-        for number, *place in places:
-            found[number] = []
-            for sign, order in (("<", "DESC"), (">", "ASC")):
-                condition = (
-                    f"owner = ? AND (created, key) {sign} (?, ?) AND category <> 'conversation' AND {seen} "
-                    f"ORDER BY created {order}, key {order} LIMIT ?"
-                )
-                found[number] += self.stored(condition, [*place, *values, reach])
-        return found
+        places = self.link.rows(f"SELECT id, owner, created FROM entries WHERE id IN ({marks(ids)})", ids)
+        sides = [
+            f"SELECT id, created FROM entries WHERE owner = ? AND created {sign} ? AND category <> 'conversation' "
+            f"AND {seen} ORDER BY created {order}, key {order} LIMIT ?"
+            for sign, order in (("<", "DESC"), (">", "ASC"))
+        ]
+        return {
+            number: [
+                Neighbour(other, steps, abs(when - created))
+                for side in sides
+                for steps, (other, when) in enumerate(self.link.rows(side, [owner, created, *values, reach]), start=1)
+            ]
+            for number, owner, created in places
+        }
 
     def counts(self, view: View) -> Mapping[tuple[str, str], int]:
         seen, values = view.sql()

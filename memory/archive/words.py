@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memory.archive.access import View
 from memory.archive.backend import Block, Reader, Vocable
-from memory.archive.entry import Filter
-from memory.archive.text import Word, filter_terms, query_words, stem
+from memory.archive.entry import CONVERSATION, CORE, DAILY, Filter
+from memory.archive.hints import possible_names
+from memory.archive.text import Word, category_term, filter_terms, query_words, stem, tag_term
 from memory.archive.turned import STEM_START, Turned
 
 if TYPE_CHECKING:
@@ -21,8 +22,10 @@ __all__ = ["TextSearch"]
 PREFIX_LETTERS = 3
 PREFIX_TERMS = 24
 # What a term counts that is not the word itself: one with its stem, one that begins with it.
-STEM_WEIGHT, PREFIX_WEIGHT = 0.9, 0.5
+STEM_WEIGHT, PREFIX_WEIGHT = 0.8, 0.2
 KEPT_VIEWS = 8
+# Their names are words that say nothing of a category.
+BUILT_IN = {CORE, DAILY, CONVERSATION}
 
 Groups = list[dict[str, float]]
 
@@ -55,6 +58,21 @@ class TextSearch:
         return score.score(
             groups, found, required=required, hidden=hidden, entries=entries, average=length / max(entries, 1)
         )
+
+    def names(self, reader: Reader, view: View, query: str) -> frozenset[str]:
+        """Return the tags, and the categories of one's own, that the query names and some entry inside the view has."""
+        possible = possible_names(query)
+        terms = {tag_term(name): name for name in possible}
+        terms |= {category_term(name.lower()): name.lower() for name in possible if name.lower() not in BUILT_IN}
+        if not terms:
+            return frozenset()
+        with self._lock:
+            loose = self._turned("loose", reader, view, reader.loose(view))
+            gone = self._turned("gone", reader, view, reader.gone(view))
+            counts = Counter({term: loose.count(term) - gone.count(term) for term in terms})
+        for vocable in reader.vocables(view.owner, list(terms)):
+            counts[vocable.term] += vocable.entries
+        return frozenset(name for term, name in terms.items() if counts[term] > 0)
 
     def _turned(self, kind: str, reader: Reader, view: View, ids: Sequence[int]) -> Turned:
         key = (kind, view.owner, view.session if kind == "loose" else None)
