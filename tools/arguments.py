@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
-from pydantic.fields import FieldInfo
 
 from tools.schema import tidy_schema
 
-__all__ = ["ArgumentError", "Arguments"]
+__all__ = ["Arguments"]
 
 IGNORED = "ignored"  # the name of the `**` parameter that swallows unknown arguments
 SHOWN_CHARS = 60
@@ -39,10 +38,6 @@ WHAT = {
 PREFIX = "Input should be "
 
 
-class ArgumentError(ValueError):
-    """The model sent arguments that do not fit; the text says which and what would."""
-
-
 class Arguments:
     """The arguments of one function."""
 
@@ -62,7 +57,7 @@ class Arguments:
     def read(self, text: str) -> dict[str, Any]:
         """Return the typed values for the function, out of JSON text, with defaults filled in.
 
-        No text is no arguments, and `null` for an optional argument is its absence. Raises `ArgumentError` that names
+        No text is no arguments, and `null` for an optional argument is its absence. Raises ValueError that names
         everything that is wrong.
         """
         sent = read_object(text)
@@ -70,7 +65,7 @@ class Arguments:
         try:
             checked = self._model.model_validate_json(json.dumps(values, ensure_ascii=False))
         except ValidationError as error:
-            raise ArgumentError("; ".join(self._explain(error))) from None
+            raise ValueError("; ".join(self._explain(error))) from None
         return {name: getattr(checked, f"argument_{index}") for index, name in enumerate(self._names)}
 
     def _explain(self, error: ValidationError) -> list[str]:
@@ -110,8 +105,6 @@ def parameters_of(func: Callable[..., Any], name: str) -> tuple[list[inspect.Par
             ignores = True
         elif parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise ValueError(f"tool {name!r}: parameter {parameter.name!r} cannot be given by name")
-        elif isinstance(parameter.default, FieldInfo):
-            raise ValueError(f"tool {name!r}: describe {parameter.name!r} with Annotated[..., Field(...)]")
         else:
             kept.append(parameter.replace(annotation=hints.get(parameter.name, Any)))
     return kept, ignores
@@ -122,21 +115,21 @@ def read_object(text: str) -> dict[str, Any]:
     try:
         values = json.loads(text, strict=False) if text.strip() else {}  # models write raw line ends inside strings
     except RecursionError:
-        raise ArgumentError("arguments are nested too deeply; send one flat JSON object") from None
+        raise ValueError("arguments are nested too deeply; send one flat JSON object") from None
     except json.JSONDecodeError as error:
         where = f"{error.msg} at character {error.pos}"
-        raise ArgumentError(f"arguments are not valid JSON ({where}); send one JSON object") from None
+        raise ValueError(f"arguments are not valid JSON ({where}); send one JSON object") from None
     except ValueError:
-        raise ArgumentError("arguments hold a number with too many digits; send it as text") from None
+        raise ValueError("arguments hold a number with too many digits; send it as text") from None
     if not isinstance(values, dict):
-        raise ArgumentError(f"arguments must be a JSON object, not {shown(values)}")
+        raise ValueError(f"arguments must be a JSON object, not {shown(values)}")
     for key, value in values.items():
         try:
             json.dumps({key: value}, ensure_ascii=False, allow_nan=False).encode()
         except UnicodeEncodeError:
-            raise ArgumentError(f"argument {key!r} holds half a character (a lone surrogate)") from None
+            raise ValueError(f"argument {key!r} holds half a character (a lone surrogate)") from None
         except ValueError:
-            raise ArgumentError(f"argument {key!r} holds NaN or infinity, which is no JSON number") from None
+            raise ValueError(f"argument {key!r} holds NaN or infinity, which is no JSON number") from None
     return values
 
 

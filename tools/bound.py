@@ -32,18 +32,21 @@ class Output:
         """spill: the file for the whole output, made once it is too long to be shown whole."""
         self._path = spill
         self._limit = limit
-        self._spill: Spill | None = None
+        self._file: BinaryIO | None = None
+        self._room = MOST_SPILLED
+        self._saved = ""
         self._kept = bytearray()
         self._total = 0
 
     def feed(self, chunk: bytes) -> None:
         self._total += len(chunk)
         self._kept += chunk
-        if self._spill is not None:
-            self._spill.write(chunk)
         part = 4 * self._limit  # no encoding needs more for so many characters
+        if self._file is not None:
+            self._save(chunk)
+        elif len(self._kept) > 4 * part:
+            self._save(self._kept)
         if len(self._kept) > 4 * part:
-            self._spilled()
             del self._kept[part:-part]
 
     def text(self) -> str:
@@ -51,54 +54,30 @@ class Output:
         text, whole = self._kept.decode("utf-8", "replace"), self._total == len(self._kept)
         if whole and len(text) <= self._limit:
             return text
-        total, unit = (len(text), "characters") if whole else (self._total, "bytes")
-        return excerpt(text, total, self._limit, unit, self._spilled().close())
-
-    def _spilled(self) -> Spill:
-        if self._spill is None:
-            self._spill = Spill(self._path)
-            self._spill.write(self._kept)
-        return self._spill
-
-
-class Spill:
-    """A file that only its owner may read; whatever hinders it is told, never raised."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._file: BinaryIO | None = None
-        self._room = MOST_SPILLED
-        self._words = "" if path is None else f"; whole output saved in {path}"
-        if path is None:
-            return
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-            self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
-        except OSError as error:
-            self._fail(error)
-
-    def write(self, chunk: bytes | bytearray) -> None:
         if self._file is None:
+            self._save(self._kept)
+        if self._file is not None:
+            self._file.close()
+        total, unit = (len(text), "characters") if whole else (self._total, "bytes")
+        return excerpt(text, total, self._limit, unit, self._saved)
+
+    def _save(self, chunk: bytes | bytearray) -> None:
+        """Add to the file, for its owner only; what hinders it is told, never raised."""
+        if self._path is None:
             return
-        if len(chunk) > self._room:
-            self._words = self._words.replace("whole output", f"first {MOST_SPILLED >> 20} MB", 1)
         try:
+            if self._file is None:
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+                self._file = os.fdopen(os.open(self._path, flags, 0o600), "wb")
+                self._saved = f"; whole output saved in {self._path}"
             self._file.write(chunk[: self._room])
+            self._file.flush()
+            if len(chunk) > self._room:
+                self._saved = f"; first {MOST_SPILLED >> 20} MB saved in {self._path}"
         except OSError as error:
-            self._fail(error)
-        self._room -= min(len(chunk), self._room)
-
-    def close(self) -> str:
-        """Return words about where the text is."""
-        try:
-            if self._file is not None:
-                self._file.close()
-        except OSError as error:
-            self._fail(error)
-        return self._words
-
-    def _fail(self, error: OSError) -> None:
-        self._file, self._words = None, f"; the whole could not be saved: {error.strerror}"
+            self._path, self._saved = None, f"; the whole could not be saved: {error.strerror}"
+        self._room = max(0, self._room - len(chunk))
 
 
 def excerpt(text: str, total: int, limit: int, unit: str, saved: str) -> str:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
 from tools.thread import in_thread
@@ -21,12 +21,8 @@ READ_BYTES = 1 << 18
 LAST_READS = 64  # empty any pipe, and end where somebody still writes
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    status: int | None
-    # The exit status, -n for a death by signal n, None: stopped at the time limit.
-    left_behind: bool
-    # It had started processes that were still running, and were stopped.
+Ending = tuple[int | None, bool]
+# The exit status (-n: death by signal n, None: stopped at the time limit), and whether processes were left and stopped.
 
 
 async def run_process(
@@ -34,47 +30,33 @@ async def run_process(
 ) -> Ending:
     """Run a command without input and hand what it prints (stdout and stderr, in order) to `feed`.
 
-    Waits for the command itself, not for those that hold its output open. Whatever ends the waiting (its exit, the time
-    limit, a cancel), its process group gets TERM and, 0.3 s later, KILL; at the time limit and at a cancel so do its
-    descendants outside the group. Raises OSError when it cannot be started.
+    Waits for the command itself, not for those that hold its output open. Whatever ends the waiting, its process group
+    gets TERM and then KILL; at the time limit and at a cancel so do its descendants outside the group. Raises OSError.
     """
     readable, writable = os.pipe()
-    try:
+    with os.fdopen(readable, "rb", buffering=0) as pipe:
         os.set_blocking(readable, False)
-        try:
+        with os.fdopen(writable, "wb") as end:
             process = subprocess.Popen(  # noqa: ASYNC220  # asyncio's own waits for whoever holds the output
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=writable,
-                stderr=writable,
-                cwd=cwd,
-                env=environment,
-                start_new_session=True,
+                argv, stdin=subprocess.DEVNULL, stdout=end, stderr=end, cwd=cwd, env=environment, start_new_session=True
             )
-        finally:
-            os.close(writable)
-        return await _attend(process, readable, timeout_s, feed)
-    finally:
-        os.close(readable)
+        return await _attend(process, pipe, timeout_s, feed)
 
 
 async def _attend(
-    process: subprocess.Popen[bytes], readable: int, timeout_s: float, feed: Callable[[bytes], None]
+    process: subprocess.Popen[bytes], pipe: FileIO, timeout_s: float, feed: Callable[[bytes], None]
 ) -> Ending:
     loop = asyncio.get_running_loop()
 
     def read() -> bool:
-        try:
-            chunk = os.read(readable, READ_BYTES)
-        except BlockingIOError:
-            return False
+        chunk = pipe.read(READ_BYTES)
         if chunk:
             feed(chunk)
-        else:
-            loop.remove_reader(readable)
+        elif chunk is not None:  # the end; None: nothing there yet
+            loop.remove_reader(pipe)
         return bool(chunk)
 
-    loop.add_reader(readable, read)
+    loop.add_reader(pipe, read)
     ended = asyncio.ensure_future(in_thread(process.wait))
     try:
         await asyncio.wait([ended], timeout=timeout_s)
@@ -83,11 +65,11 @@ async def _attend(
         try:
             left_behind = await _stop(process.pid, ended)
         finally:
-            loop.remove_reader(readable)
+            loop.remove_reader(pipe)
     for _ in range(LAST_READS):
         if not read():
             break
-    return Ending(process.returncode if in_time else None, left_behind and in_time)
+    return process.returncode if in_time else None, left_behind and in_time
 
 
 async def _stop(group: int, ended: asyncio.Future[int]) -> bool:

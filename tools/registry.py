@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from tools.policy import Approve, ToolPolicy, Verdict, refuse, stricter
+from tools.policy import Approve, ToolPolicy, refuse, stricter
 from tools.tool import Tool, ToolCall, ToolResult
 from tools.words import warn
 
@@ -65,8 +65,7 @@ class ToolRegistry:
 
     def keep(self, names: Iterable[str]) -> None:
         """Take out every tool that is not named."""
-        wanted = set(names)
-        self._tools = {name: tool for name, tool in self._tools.items() if name in wanted}
+        self._tools = {name: self._tools[name] for name in names if name in self._tools}
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the schemas sorted by name, so that the prefix a provider caches is the same in every process."""
@@ -77,24 +76,18 @@ class ToolRegistry:
         tools = [self._tools[name] for name in self.names()]
         return [tool for tool in tools if tool.inheritable in (True, self.policy.verdict(tool.name))]
 
-    def verdict(self, call: ToolCall) -> Verdict:
-        """Return what the policy says about this call; a call whose rule cannot be found out is denied."""
-        own, tool = self.policy.verdict(call.name), self._tools.get(call.name)
-        if tool is None:
-            return own
-        try:
-            return stricter(own, self.policy.verdict(tool.rule_for(call.arguments)))
-        except Exception as error:
-            warn(f"the rule of {call.name} failed and the call is denied", error)
-            return "deny"
-
     async def dispatch(self, call: ToolCall) -> ToolResult:
         """Run one call, if it may run. Never raises; only a cancel passes."""
         tool = self._tools.get(call.name)
         if tool is None:
             known = ", ".join(self.names()) or "none"
             return ToolResult(False, error=f"unknown tool {call.name!r}; available tools: {known}")
-        verdict = self.verdict(call)
+        verdict = self.policy.verdict(call.name)
+        try:
+            verdict = stricter(verdict, self.policy.verdict(tool.rule_for(call.arguments)))
+        except Exception as error:
+            warn(f"the rule of {call.name} failed and the call is denied", error)
+            verdict = "deny"
         if verdict == "deny":
             return ToolResult(False, error=f"Tool {call.name!r} is not allowed: the policy denies it")
         if verdict == "supervised":

@@ -1,6 +1,6 @@
 """`tidy_schema`: a JSON schema of pydantic made small, plain and the same everywhere.
 
-No titles, references written out, no `null` for an argument that may be left out, and keys in one order: the schema is
+No titles, references written out, no `null` for an argument that may be left out, and keys sorted: the schema is
 part of the prefix a provider caches, and small models read it better.
 """
 
@@ -11,8 +11,6 @@ from typing import Any
 
 __all__ = ["tidy_schema"]
 
-ORDER = ("type", "description", "enum", "default", "anyOf", "items", "properties", "required")
-LAST = "additionalProperties"
 NULL = {"type": "null"}
 
 
@@ -44,16 +42,12 @@ def _tidy(node: Any, definitions: Mapping[str, Any]) -> Any:
             tidy[key] = {name: _tidy(part, definitions) for name, part in value.items()}
         elif key not in ("title", "$ref") and not (key == "default" and value is None):
             tidy[key] = _tidy(value, definitions)
-    return _in_order(tidy)
+    return dict(sorted(tidy.items()))
 
 
 def _without_null(node: dict[str, Any]) -> dict[str, Any]:
     choices = [part for part in node.get("anyOf", []) if part != NULL]
     if len(choices) != 1:
         return {**node, "anyOf": choices} if choices else node
-    return _in_order({**choices[0], **{key: value for key, value in node.items() if key != "anyOf"}})
-
-
-def _in_order(node: dict[str, Any]) -> dict[str, Any]:
-    middle = sorted(node.keys() - {*ORDER, LAST})
-    return {key: node[key] for key in (*ORDER, *middle, LAST) if key in node}
+    beside = {key: value for key, value in node.items() if key != "anyOf"}
+    return dict(sorted({**choices[0], **beside}.items()))

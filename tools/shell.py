@@ -14,7 +14,7 @@ from pydantic import Field
 
 from tools.bound import Output
 from tools.environment import child_environment
-from tools.process import Ending, run_process
+from tools.process import run_process
 from tools.tool import Tool, ToolResult
 from tools.words import with_notes
 
@@ -50,7 +50,7 @@ def make_shell_tool(
         limit_s = usual_s if timeout_s is None else timeout_s
         output = Output(None if spill_dir is None else spill_dir / f"shell-{secrets.token_hex(4)}.txt")
         try:
-            ending = await run_process(
+            status, left_behind = await run_process(
                 [interpreter, "-c", command],
                 cwd=Path(root),
                 environment=child_environment(os.environ, env_allow),
@@ -59,8 +59,8 @@ def make_shell_tool(
             )
         finally:
             printed = output.text()
-        if ending.status is not None:
-            return ToolResult(True, data=report(ending, printed))
+        if status is not None:
+            return ToolResult(True, data=report(status, left_behind, printed))
         error = (
             f"the command was stopped after {limit_s:g} s with everything it started; set timeout_s if it needs longer"
         )
@@ -69,14 +69,14 @@ def make_shell_tool(
     return Tool(shell, inheritable="supervised")
 
 
-def report(ending: Ending, printed: str) -> str:
+def report(status: int, left_behind: bool, printed: str) -> str:
     notes = []
-    if ending.status and ending.status < 0:
-        notes.append(f"ended by signal {-ending.status} ({signal.strsignal(-ending.status)})")
-    elif ending.status or not printed:
-        notes.append(f"exit status {ending.status}")
+    if status < 0:
+        notes.append(f"ended by signal {-status} ({signal.strsignal(-status)})")
+    elif status or not printed:
+        notes.append(f"exit status {status}")
     if not printed:
         notes.append("no output")
-    if ending.left_behind:
+    if left_behind:
         notes.append("what it left running in the background was stopped")
     return with_notes(printed, notes)

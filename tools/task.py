@@ -30,8 +30,9 @@ def make_task_tool(delegate: Delegate) -> Tool:
         if not prompt.strip():
             raise ValueError("prompt is empty; describe the whole job")
         answer = await delegate(prompt, agent_type)
-        result = answer if isinstance(answer, ToolResult) else ToolResult(True, data=answer)
-        data = bound(result.data) if isinstance(result.data, str) else result.data
-        return ToolResult(result.ok, data=data, error=None if result.error is None else bound(result.error))
+        if isinstance(answer, str):
+            return ToolResult(True, data=bound(answer))
+        data = bound(answer.data) if isinstance(answer.data, str) else answer.data
+        return ToolResult(answer.ok, data=data, error=answer.error and bound(answer.error))
 
     return Tool(task, parallel=True, inheritable=False)

@@ -8,8 +8,9 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 from tools.thread import in_thread
 from tools.words import plain, sendable, sentence, warn
@@ -93,23 +94,19 @@ class Tool:
         function = {"name": self.name, "description": self.description, "parameters": self._arguments.schema}
         self._schema = {"type": "function", "function": function}
 
-    def __repr__(self) -> str:
-        return f"Tool({self.name!r})"
-
     def schema(self) -> dict[str, Any]:
         """Return the OpenAI function schema: the same object at each call, to be left as it is."""
         return self._schema
 
     async def execute(self, arguments: str) -> ToolResult:
-        """Run the function with JSON text.
-
-        Never raises: what goes wrong is the result's `error`. Only a cancel passes.
-        """
+        """Run the function with JSON text. Never raises: what goes wrong is an `error`; only a cancel passes."""
         limit = asyncio.timeout(self.timeout_s)
         try:
             values = self._arguments.read(arguments)
             async with limit:
-                return as_result(await self._call(values))
+                returned = await self._call(values)
+            result = returned if isinstance(returned, ToolResult) else ToolResult(True, data=returned)
+            return ToolResult(result.ok, data=plain(result.data), error=result.error and sendable(result.error))
         except TimeoutError as error:
             if not limit.expired():  # the function's own
                 return self._failure(error)
@@ -166,19 +163,6 @@ class Tool:
         return ToolResult(False, error=sendable(sentence(error)))
 
 
-@overload
-def tool(func: Callable[..., Any], /, **options: Any) -> Tool: ...
-@overload
-def tool(func: None = None, /, **options: Any) -> Callable[[Callable[..., Any]], Tool]: ...
-def tool(func: Callable[..., Any] | None = None, /, **options: Any) -> Tool | Callable[[Callable[..., Any]], Tool]:
+def tool(func: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a `Tool` of the decorated function: `@tool`, or `@tool(parallel=True)` with the options of `Tool`."""
-    if func is None:
-        return lambda decorated: Tool(decorated, **options)
-    return Tool(func, **options)
-
-
-def as_result(returned: Any) -> ToolResult:
-    """Wrap what a function returned. Raises ValueError when it is not JSON data."""
-    result = returned if isinstance(returned, ToolResult) else ToolResult(True, data=returned)
-    error = None if result.error is None else sendable(result.error)
-    return ToolResult(result.ok, data=plain(result.data), error=error)
+    return partial(Tool, **options) if func is None else Tool(func, **options)

@@ -20,8 +20,6 @@ from tool_calls import call_tool
 
 from tools import Tool, ToolResult, tool
 
-FIELD = Field(5)
-
 
 class Step(BaseModel):
     """One step."""
@@ -355,7 +353,6 @@ def test_a_preview_is_plain_or_awaited_and_its_failure_is_words() -> None:
         (lambda *parts: "", "parts", "'parts' cannot be given by name"),
         (lambda a, /: "", "first", "'a' cannot be given by name"),
         (lambda **others: "", "others", "'others' cannot be given by name"),
-        (lambda a=FIELD: "", "old", "Annotated"),
     ],
 )
 def test_a_function_that_cannot_be_a_tool_is_refused_when_built(func: Any, name: str | None, words: str) -> None:

@@ -1,4 +1,4 @@
-"""`change_file`: the one place where a tool changes a file, and `difference`: what a change would do to it."""
+"""`change_file`: the one place where a tool changes a file, and `preview_change`: what it would do."""
 
 from __future__ import annotations
 
@@ -15,35 +15,55 @@ from tools.files.jail import FileRefused, Place, open_file
 from tools.files.text import text_form
 from tools.words import size_in_words
 
-__all__ = ["change_file", "difference", "read_whole"]
+__all__ = ["Make", "change_file", "preview_change"]
 
 MOST_BYTES = 20 << 20  # of the file before: it is held in memory
 MOST_LINES = 80
 MOST_DIFFED = 400_000  # bytes of both sides; longer ones are counted, difflib is quadratic at its worst
 
+Make = Callable[[bytes | None], tuple[bytes, str]]
+# Takes the bytes of a file (None: there is none), returns those that come in their place, and words for the model.
+
 _one_at_a_time = threading.Lock()  # two edits of one file at once must not lose the first
 
 
-def change_file(place: Place, make: Callable[[bytes | None], bytes]) -> None:
-    """Put `make(bytes before)` in the place of a file; missing folders are made, equal bytes are not written.
+def change_file(place: Place, make: Make) -> str:
+    """Put what `make` makes of a file in its place and return its words; missing folders are made.
 
-    Whoever reads sees the old bytes or the new ones; an error leaves the old. Raises OSError with the path as the model
-    knows it, `FileRefused`, or what `make` raises.
+    Equal bytes are not written. Whoever reads sees the old bytes or the new ones; an error leaves the old. Raises
+    OSError with the path as the model knows it, `FileRefused`, or what `make` raises.
     """
     with _one_at_a_time:
-        before = read_whole(place)
-        after = make(before)
+        before = _read(place)
+        after, words = make(before)
         if after == before:
-            return
+            return words
         try:
             place.real.parent.mkdir(parents=True, exist_ok=True)
             _put(place.real, after, before)
         except OSError as error:
             raise OSError(error.errno, error.strerror, place.shown) from None
+    return words
 
 
-def read_whole(place: Place) -> bytes | None:
-    """Return the bytes of a file, None if there is none: what a change would start from."""
+def preview_change(place: Place, make: Make) -> str:
+    """Return a unified diff of what `change_file` would do, bounded, or words where it cannot be shown as one."""
+    before = _read(place)
+    after, _ = make(before)
+    if before is None:
+        return f"new file {place.shown}: {_count(after)}"
+    old, new = _lines(before), _lines(after)
+    if old is None or new is None or len(before) + len(after) > MOST_DIFFED:
+        return f"{place.shown}: {_count(before)} replaced by {_count(after)}"
+    import difflib  # 10 ms, and only a person who is asked needs it
+
+    diff = list(difflib.unified_diff(old, new, place.shown, place.shown, n=2, lineterm=""))
+    if len(diff) > MOST_LINES:
+        diff[MOST_LINES:] = [f"... {len(diff) - MOST_LINES} more lines"]
+    return "\n".join(diff) or f"{place.shown} stays as it is"
+
+
+def _read(place: Place) -> bytes | None:
     try:
         file = open_file(place)
     except FileNotFoundError:
@@ -54,21 +74,6 @@ def read_whole(place: Place) -> bytes | None:
             words = size_in_words(size)
             raise FileRefused(f"{place.shown!r} is too large to be changed by a file tool ({words}); use shell")
         return file.read()
-
-
-def difference(shown: str, before: bytes | None, after: bytes) -> str:
-    """Return a unified diff of a file, bounded, or in words what cannot be shown as one."""
-    if before is None:
-        return f"new file {shown}: {_count(after)}"
-    old, new = _lines(before), _lines(after)
-    if old is None or new is None or len(before) + len(after) > MOST_DIFFED:
-        return f"{shown}: {_count(before)} replaced by {_count(after)}"
-    import difflib  # 10 ms, and only a person who is asked needs it
-
-    diff = list(difflib.unified_diff(old, new, shown, shown, n=2, lineterm=""))
-    if len(diff) > MOST_LINES:
-        diff[MOST_LINES:] = [f"... {len(diff) - MOST_LINES} more lines"]
-    return "\n".join(diff) or f"{shown} stays as it is"
 
 
 def _lines(raw: bytes) -> list[str] | None:

@@ -7,14 +7,17 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from tools.files.change import change_file, difference, read_whole
+from tools.files.change import Make, change_file, preview_change
 from tools.files.jail import FileRefused, Jail, Place
-from tools.files.nearest import nearest
 from tools.files.splice import MOST_MATCHES, matches, splice
 from tools.files.text import TextForm, text_form
 from tools.tool import Bar, Tool
 
 __all__ = ["make_edit"]
+
+MOST_LINES = 5_000
+LINE_CHARS = 200
+CONTEXT = 2
 
 
 def make_edit(jail: Jail, bar: Bar) -> Tool:
@@ -29,28 +32,20 @@ def make_edit(jail: Jail, bar: Bar) -> Tool:
         `old_text` must stand there exactly once: give enough of the lines round it, or set replace_all. Line ends,
         encoding and the rest of the file stay as they are.
         """
-        place = jail.find(path, writing=True)
-        told: list[str] = []
-
-        def edit(before: bytes | None) -> bytes:
-            after, where = edited(place, before, old_text, new_text, replace_all)
-            told.append(where)
-            return after
-
-        change_file(place, edit)
-        return f"Edited {place.shown}: {told[0]}"
+        return change_file(*edit(path, old_text, new_text, replace_all))
 
     def preview(arguments: Mapping[str, Any]) -> str:
-        place = jail.find(arguments["path"], writing=True)
-        before = read_whole(place)
-        texts = arguments["old_text"], arguments["new_text"]
-        return difference(place.shown, before, edited(place, before, *texts, arguments["replace_all"])[0])
+        return preview_change(*edit(**arguments))
+
+    def edit(path: str, old_text: str, new_text: str, replace_all: bool) -> tuple[Place, Make]:
+        place = jail.find(path, writing=True)
+        return place, lambda before: edited(place, before, old_text, new_text, replace_all)
 
     return Tool(file_edit, preview=preview, bar=bar)
 
 
 def edited(place: Place, before: bytes | None, old_text: str, new_text: str, replace_all: bool) -> tuple[bytes, str]:
-    """Return the bytes after the edit and where it happened, in words. Raises `FileRefused`."""
+    """Return the bytes after the edit, and words for the model. Raises `FileRefused`."""
     if before is None:
         raise FileRefused(f"there is no file {place.shown!r}; file_write makes a new one")
     if not old_text:
@@ -70,7 +65,7 @@ def edited(place: Place, before: bytes | None, old_text: str, new_text: str, rep
         )
         advice = "give more of the lines round the one you mean, or set replace_all"
         raise FileRefused(f"old_text matches {where}; nothing was changed: {advice}")
-    spliced, count = splice(text, spans, new_text, literal="\r" in old_text and old_text in text)
+    spliced, count = splice(text, spans, new_text)
     try:
         after = form.mark + form.encode(spliced)
     except UnicodeEncodeError as error:
@@ -78,7 +73,7 @@ def edited(place: Place, before: bytes | None, old_text: str, new_text: str, rep
         raise FileRefused(f"{place.shown!r} is {form.name}, which cannot hold {letter!r}") from None
     if after == before:
         raise FileRefused("the edit changes nothing: only its line ends differ, and those of the file are kept")
-    return after, f"1 place, line {lines[0]}" if count == 1 else f"{count} places"
+    return after, f"Edited {place.shown}: " + (f"1 place, line {lines[0]}" if count == 1 else f"{count} places")
 
 
 def decoded(place: Place, raw: bytes) -> tuple[TextForm, str]:
@@ -89,3 +84,20 @@ def decoded(place: Place, raw: bytes) -> tuple[TextForm, str]:
     if form.mark + form.encode(text) != raw:
         raise FileRefused(f"{place.shown!r} is {form.name} with bytes that would not survive an edit; use shell")
     return form, text
+
+
+def nearest(text: str, wanted: str) -> str:
+    """Return words that go on after "was not found": the nearest lines, with their numbers, or that there are none."""
+    import difflib  # 10 ms, and only a failed edit needs it
+
+    lines = [line[:LINE_CHARS] for line in text.replace("\r\n", "\n").split("\n")[:MOST_LINES]]
+    anchor = max((line.strip()[:LINE_CHARS] for line in wanted.split("\n")), key=len)
+    if not anchor:
+        return "; it holds only blanks"
+    stripped = [line.strip() for line in lines]
+    close = difflib.get_close_matches(anchor, stripped, n=1)
+    if not close:
+        return " and no line is like it; read the file again"
+    first = max(0, stripped.index(close[0]) - CONTEXT)
+    shown = [f"{number}: {line}" for number, line in enumerate(lines[first : first + 2 * CONTEXT + 1], first + 1)]
+    return "\n".join(["; the nearest lines are:", *shown])

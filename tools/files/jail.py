@@ -16,7 +16,6 @@ from typing import BinaryIO
 __all__ = ["Bars", "FileRefused", "Jail", "Place", "open_file"]
 
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a FIFO must not block the opening
-SHOWN_CHARS = 200
 MOST_BARRED_FILES = 10_000  # looked at for a hard link
 
 SYSTEM = Path("/proc")  # the environment of every process is a file there, keys included
@@ -43,7 +42,7 @@ class Place:
 class Bars:
     """The protected folders and files as they are at this moment."""
 
-    def __init__(self, protected: Sequence[Path]) -> None:
+    def __init__(self, protected: Sequence[Path | str]) -> None:
         self._places = [Path(os.path.realpath(path)) for path in protected]
         self._folded = {fold(place) for place in self._places}
 
@@ -69,7 +68,9 @@ class Bars:
 class Jail:
     """The root for reading and writing, readable folders beside it, and what is protected in all of them."""
 
-    def __init__(self, root: Path | str, *, protected: Sequence[Path] = (), readable: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, root: Path | str, *, protected: Sequence[Path | str] = (), readable: Sequence[Path | str] = ()
+    ) -> None:
         self.root = Path(os.path.realpath(root))
         self.readable = tuple(Path(os.path.realpath(folder)) for folder in readable)
         self.protected = tuple(protected)
@@ -81,16 +82,16 @@ class Jail:
     def find(self, path: str, *, writing: bool = False) -> Place:
         """Resolve a path of the model, relative ones from the root. Raises `FileRefused`."""
         if not path.strip() or "\0" in path:
-            raise FileRefused(f"path {short(path)} is no path; give one relative to the workspace")
+            raise FileRefused(f"path {path!r} is no path; give one relative to the workspace")
         real = Path(os.path.realpath(self.root / os.path.expanduser(path)))  # noqa: PTH111
         inside = real.is_relative_to(self.root)
-        if not inside and (writing or not any(real.is_relative_to(folder) for folder in self.readable)):
-            only_read = any(real.is_relative_to(folder) for folder in self.readable)
-            where = "in a folder that is only for reading" if only_read else "outside the workspace"
-            raise FileRefused(f"path {short(path)} is {where}; use a path below {str(self.root)!r}")
+        readable = any(real.is_relative_to(folder) for folder in self.readable)
+        if not inside and (writing or not readable):
+            where = "in a folder that is only for reading" if readable else "outside the workspace"
+            raise FileRefused(f"path {path!r} is {where}; use a path below {str(self.root)!r}")
         bars = Bars(self.protected)
         if real.is_relative_to(SYSTEM) or any(bars.bar(above) for above in (real, *real.parents)):
-            raise FileRefused(f"path {short(path)} is protected; file tools do not enter there")
+            raise FileRefused(f"path {path!r} is protected; file tools do not enter there")
         return Place(real, str(real.relative_to(self.root)) if inside else str(real), bars)
 
 
@@ -107,13 +108,8 @@ def open_file(place: Place) -> BinaryIO:
     if stat.S_ISDIR(status.st_mode):
         raise FileRefused(f"{place.shown!r} is a folder; use file_list")
     if stat.S_ISREG(status.st_mode):
-        raise FileRefused(f"path {short(place.shown)} is protected; file tools do not enter there")
+        raise FileRefused(f"path {place.shown!r} is protected; file tools do not enter there")
     raise FileRefused(f"{place.shown!r} is no regular file (a device, pipe or socket); it is not read")
-
-
-def short(path: str) -> str:
-    """Return a path for a message, in quotes; a model that writes ten thousand characters need not read them again."""
-    return repr(path if len(path) <= SHOWN_CHARS else f"{path[:SHOWN_CHARS]}...")
 
 
 def fold(path: Path) -> str:

@@ -20,26 +20,19 @@ DEEPEST = 10
 def make_list(jail: Jail, bar: Bar) -> Tool:
     def file_list(
         path: Annotated[str, Field(description="folder, relative to the workspace")] = ".",
-        hidden: Annotated[bool, Field(description="show names that begin with a dot")] = False,
         depth: Annotated[int, Field(ge=1, le=DEEPEST, description="levels of folders to go down")] = 1,
     ) -> str:
         """List a folder: one name a line, folders with a slash at the end, files with their size."""
         place = jail.find(path)
         lines: list[str] = []
         notes: list[str] = []
-        left_out = 0
-
-        def hides(entry: Entry) -> bool:
-            return entry.item.name.startswith(".") and not hidden
 
         def enters(entry: Entry) -> bool:
-            return entry.level < depth and entry.item.name not in SKIPPED and not hides(entry)
+            return entry.level < depth and entry.item.name not in SKIPPED
 
         try:
             for entry in walk(place, enters):
-                if hides(entry):
-                    left_out += 1
-                elif len(lines) < MOST_ENTRIES:
+                if len(lines) < MOST_ENTRIES:
                     name = entry.place.real.relative_to(place.real).as_posix()
                     lines.append(described(jail, entry, name.replace("\n", "\\n")))
                 else:
@@ -49,17 +42,15 @@ def make_list(jail: Jail, bar: Bar) -> Tool:
             raise FileRefused(f"there is no folder {place.shown!r}") from None
         except NotADirectoryError:
             raise FileRefused(f"{place.shown!r} is no folder; file_read reads files") from None
-        if left_out:
-            notes.append(f"{left_out} hidden names left out; hidden=true shows them")
         return with_notes("\n".join(lines), notes) or "(the folder is empty)"
 
     return Tool(file_list, parallel=True, bar=bar)
 
 
 def described(jail: Jail, entry: Entry, name: str) -> str:
-    if entry.is_folder:
+    if entry.item.is_dir(follow_symlinks=False):
         return f"{name}/"
-    if entry.is_file:
+    if entry.item.is_file(follow_symlinks=False):
         return f"{name} ({size_in_words(entry.item.stat(follow_symlinks=False).st_size)})"
     if not entry.item.is_symlink():
         return f"{name} (no regular file)"

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from tools.files.hits import Job
 from tools.files.jail import FileRefused, Jail
 from tools.process import run_process
 from tools.tool import Bar, Tool
@@ -40,30 +39,31 @@ def make_search(jail: Jail, bar: Bar) -> Tool:
 
         Binary files and folders such as .git, .venv and node_modules are left out (give one as path to look inside).
         """
-        protected, readable = [str(path) for path in jail.protected], [str(path) for path in jail.readable]
-        return await find_hits(Job(str(jail.root), protected, readable, path, pattern, glob, ignore_case, limit))
+        job = {"path": path, "pattern": pattern, "glob": glob, "ignore_case": ignore_case, "limit": limit}
+        return await find_hits(jail, job)
 
     return Tool(file_search, parallel=True, bar=bar)
 
 
-async def find_hits(job: Job, deadline_s: float = DEADLINE_S) -> str:
+async def find_hits(jail: Jail, job: Mapping[str, Any], deadline_s: float = DEADLINE_S) -> str:
     """Return hits and notes. Raises `FileRefused` for a bad pattern or path, and when time ran out before a hit."""
     output = bytearray()
-    ending = await run_process(
+    folders = {"root": jail.root, "protected": jail.protected, "readable": jail.readable}
+    status, _ = await run_process(
         # -I and -S: nothing of the workspace is imported. No environment: it needs no keys.
-        [sys.executable, "-I", "-S", "-c", PROGRAM, str(HOUSE), json.dumps(asdict(job))],
-        cwd=Path(job.root),
+        [sys.executable, "-I", "-S", "-c", PROGRAM, str(HOUSE), json.dumps({**job, "jail": folders}, default=str)],
+        cwd=jail.root,
         environment={},
         timeout_s=deadline_s,
         feed=output.extend,
     )
-    if ending.status:
+    if status:
         raise OSError(f"the search ended by a fault: {output[-500:].decode(errors='replace')}")
     answers = [json.loads(line) for line in output.split(b"\n")[:-1]]
     lines = [answer for answer in answers if isinstance(answer, str)]
-    end = {"notes": [f"stopped after {deadline_s} s"]} if ending.status is None else answers[-1]
+    end = {"notes": [f"stopped after {deadline_s} s"]} if status is None else answers[-1]
     if "refused" in end:
         raise FileRefused(end["refused"])
-    if ending.status is None and not lines:
+    if status is None and not lines:
         raise FileRefused("nothing found in time; use a simpler pattern, a glob or a path below")
-    return with_notes("\n".join(lines) or f"no line matches {job.pattern!r} in {end['files']} files", end["notes"])
+    return with_notes("\n".join(lines) or f"no line matches {job['pattern']!r} in {end['files']} files", end["notes"])

@@ -1,8 +1,7 @@
 """`splice`: some passages of a text exchanged, all line ends as they were.
 
 The model writes LF; a file may have CRLF, or both. A line end in the text to find stands for either, and a line end in
-the new text takes the form of the one it replaces, or of its neighbours. Only a text to find that holds a carriage
-return itself, and is found so, means what it says: then the new text is put in as it is written.
+the new text takes the form of the one it replaces, or of its neighbours.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ Span = tuple[int, int]
 
 def matches(text: str, wanted: str) -> list[Span]:
     """Return where `wanted` stands in `text`, overlapping places included, at most `MOST_MATCHES` + 1."""
-    parts = [wanted] if "\r" in wanted and wanted in text else LINE_END.split(wanted)
-    pattern = re.compile(ANY_LINE_END.join(re.escape(part) for part in parts))
+    pattern = re.compile(ANY_LINE_END.join(re.escape(part) for part in LINE_END.split(wanted)))
     found: list[Span] = []
     match = pattern.search(text)
     while match and len(found) <= MOST_MATCHES:
@@ -32,16 +30,13 @@ def matches(text: str, wanted: str) -> list[Span]:
     return found
 
 
-def splice(text: str, spans: list[Span], new_text: str, *, literal: bool = False) -> tuple[str, int]:
-    """Return `text` with `new_text` in the place of each span, and how often; of overlapping ones the first wins.
-
-    literal: leave the line ends of `new_text` as they are.
-    """
+def splice(text: str, spans: list[Span], new_text: str) -> tuple[str, int]:
+    """Return `text` with `new_text` in the place of each span, and how often; of overlapping ones the first wins."""
     pieces: list[str] = []
     at = count = 0
     for start, end in spans:
         if start >= at:
-            pieces += [text[at:start], new_text if literal else _with_line_ends(new_text, text, start, end)]
+            pieces += [text[at:start], _with_line_ends(new_text, text, start, end)]
             at, count = end, count + 1
     return "".join([*pieces, text[at:]]), count
 

@@ -19,7 +19,7 @@ BOMS = (
 )
 # UTF-32 before UTF-16: the mark of the one begins with the mark of the other.
 
-CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")  # what text does not hold; ESC is in coloured logs
+CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")  # text holds few of them; ESC is in coloured logs
 HANZI = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")  # the common signs of GB2312
 HIGH = re.compile(rb"[\x80-\xff]")
 
@@ -32,8 +32,6 @@ class TextForm:
     name: str
     # In words, for the model; "" is plain UTF-8.
     mark: bytes = b""
-    damaged: bool = False
-    # UTF-8 with bytes in it that are none.
 
     def decode(self, raw: bytes) -> str:
         """Decode a whole file, without its mark. Stray bytes survive `encode` (surrogateescape)."""
@@ -52,18 +50,15 @@ def text_form(raw: bytes, *, cut: bool) -> TextForm | None:
         if raw.startswith(mark):
             fits = codec == "utf-8" or _decodes(raw[len(mark) :], codec, cut=cut)
             return TextForm(codec, name, mark) if fits else None
-    if b"\0" in raw:
+    if b"\0" in raw or len(CONTROL.findall(raw)) * 10 > len(raw):  # compressed or compiled
         return None
     if _decodes(raw, "utf-8", cut=cut):
-        return TextForm("utf-8", "") if not _is_noise(raw) else None
-    if _is_noise(raw):
-        return None
+        return TextForm("utf-8", "")
     broken = sum(0xDC80 <= ord(c) <= 0xDCFF for c in raw.decode("utf-8", "surrogateescape"))
     whole = sum(ord(c) > 0x7F for c in raw.decode("utf-8", "ignore"))
     if whole > broken:
-        return TextForm("utf-8", "UTF-8 with invalid bytes", damaged=True)
-    high = len(HIGH.findall(raw))
-    if _decodes(raw, "gb18030", cut=cut) and 2 * len(HANZI.findall(raw)) >= 0.7 * high:
+        return TextForm("utf-8", "UTF-8 with invalid bytes")
+    if _decodes(raw, "gb18030", cut=cut) and 2 * len(HANZI.findall(raw)) >= 0.7 * len(HIGH.findall(raw)):
         return TextForm("gb18030", "GB18030")
     return TextForm("latin-1", "unknown, read as Latin-1")
 
@@ -74,8 +69,3 @@ def _decodes(raw: bytes, codec: str, *, cut: bool) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _is_noise(raw: bytes) -> bool:
-    """More than one byte in ten is a control character: compressed or compiled."""
-    return len(CONTROL.findall(raw)) * 10 > len(raw)

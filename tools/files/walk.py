@@ -29,14 +29,6 @@ class Entry:
     level: int
     # 1: directly below where the walk began.
 
-    @property
-    def is_folder(self) -> bool:
-        return self.item.is_dir(follow_symlinks=False)
-
-    @property
-    def is_file(self) -> bool:
-        return self.item.is_file(follow_symlinks=False)
-
 
 def walk(place: Place, enters: Callable[[Entry], bool], *, level: int = 1) -> Iterator[Entry]:
     """Yield the entries below a folder, sorted by name, each folder before its contents if `enters` says so."""
@@ -47,6 +39,6 @@ def walk(place: Place, enters: Callable[[Entry], bool], *, level: int = 1) -> It
         if place.bars.bar(entry.place.real):
             continue
         yield entry
-        if entry.is_folder and level < DEEPEST and enters(entry):
+        if item.is_dir(follow_symlinks=False) and level < DEEPEST and enters(entry):
             with suppress(OSError):  # not readable, or no folder any more: it was shown, that is all there is
                 yield from walk(entry.place, enters, level=level + 1)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from tools.files.change import change_file, difference, read_whole
-from tools.files.jail import FileRefused, Jail
+from tools.files.change import Make, change_file, preview_change
+from tools.files.jail import FileRefused, Jail, Place
 from tools.tool import Bar, Tool
 from tools.words import size_in_words
 
@@ -24,23 +24,22 @@ def make_write(jail: Jail, bar: Bar) -> Tool:
 
         To change a part of a file use file_edit.
         """
+        return change_file(*written(path, content))
+
+    def preview(arguments: Mapping[str, Any]) -> str:
+        return preview_change(*written(**arguments))
+
+    def written(path: str, content: str) -> tuple[Place, Make]:
         if path.endswith("/"):
             raise FileRefused("path ends with a slash, as a folder does; name a file in it")
         place, after = jail.find(path, writing=True), content.encode()
-        was: list[bytes | None] = []
 
-        def take(before: bytes | None) -> bytes:
-            was.append(before)
-            return after
+        def make(before: bytes | None) -> tuple[bytes, str]:
+            if before == after:
+                return after, f"{place.shown} holds this text already; nothing was written"
+            old = "new file" if before is None else f"before: {size_in_words(len(before))}"
+            return after, f"Wrote {size_in_words(len(after))} to {place.shown} ({old})"
 
-        change_file(place, take)
-        if was[0] == after:
-            return f"{place.shown} holds this text already; nothing was written"
-        old = "new file" if was[0] is None else f"before: {size_in_words(len(was[0]))}"
-        return f"Wrote {size_in_words(len(after))} to {place.shown} ({old})"
-
-    def preview(arguments: Mapping[str, Any]) -> str:
-        place = jail.find(arguments["path"], writing=True)
-        return difference(place.shown, read_whole(place), arguments["content"].encode())
+        return place, make
 
     return Tool(file_write, preview=preview, bar=bar)

@@ -31,7 +31,6 @@ def ws(tmp_path: Path) -> Workspace:
         (b"a\r\nb\nc\n", "a\nb\nc", "a\nb2\nc", b"a\r\nb2\nc\n"),
         (b"a\r\nb\r\n", "b", "b\nc", b"a\r\nb\r\nc\r\n"),
         (b"a\r\nlast", "last", "last\nmore", b"a\r\nlast\r\nmore"),
-        (b"a\r\nb\r\n", "a\r\nb", "a\nb", b"a\nb\r\n"),
         (b"a\nb\n", "a\r\nb", "x\r\ny", b"x\ny\n"),
         (b"no end", "end", "END", b"no END"),
         ("端口八零\r\n".encode("gb18030"), "八零", "九零", "端口九零\r\n".encode("gb18030")),

@@ -21,13 +21,13 @@ def ws(tmp_path: Path) -> Workspace:
 
 def test_one_level_by_default(ws: Workspace) -> None:
     assert ws("file_list").data == (
-        "b.txt (5 bytes)\nlink -> b.txt\nnode_modules/\nout (a link that leads out of reach)\nsrc/\n"
-        "[2 hidden names left out; hidden=true shows them]"
+        ".env (5 bytes)\n.git/\nb.txt (5 bytes)\n"
+        "link -> b.txt\nnode_modules/\nout (a link that leads out of reach)\nsrc/"
     )
 
 
 def test_deeper_on_request_but_not_into_what_is_skipped(ws: Workspace) -> None:
-    lines = ws("file_list", depth=3, hidden=True).data.split("\n")
+    lines = ws("file_list", depth=3).data.split("\n")
     assert "src/deep/x.py (5 bytes)" in lines
     assert ".env (5 bytes)" in lines
     assert {".git/", "node_modules/"} <= set(lines)

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from tool_calls import Workspace
 
-from tools.files.hits import Job
-from tools.files.jail import FileRefused
+from tools.files.jail import FileRefused, Jail
 from tools.files.search import find_hits
 
 
@@ -78,10 +77,10 @@ def test_a_pattern_that_is_none_is_told(ws: Workspace) -> None:
 
 def test_a_pattern_without_an_end_is_stopped(ws: Workspace) -> None:
     ws.put("evil.txt", "a" * 60 + "b")
-    job = Job(str(ws.root), [], [], "evil.txt", "^(a+)+$", None, False, 10)
+    job = {"path": "evil.txt", "pattern": "^(a+)+$", "glob": None, "ignore_case": False, "limit": 10}
     begun = time.monotonic()
     with pytest.raises(FileRefused, match="nothing found in time"):
-        asyncio.run(find_hits(job, deadline_s=1))
+        asyncio.run(find_hits(Jail(ws.root), job, deadline_s=1))
     assert time.monotonic() - begun < 30
     assert not workers()
 

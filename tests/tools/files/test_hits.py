@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.files.globs import glob_pattern
+from tools.files.hits import glob_pattern
 
 
 @pytest.mark.parametrize(
