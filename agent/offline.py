@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
-from agent.chinese import is_chinese
 from agent.messages import Completion, Message, ToolChoice, text_of
-from agent.offline_knowledge import Done, done_calls, entries_in, plain_request
-from agent.offline_rules import Request, understand
-from agent.offline_steps import HANDLERS
-from agent.offline_turn import Call, Step, Turn
-from agent.offline_words import NOTES, say
+from agent.offline_memory import Done, Entry, done_calls, entries_in, meant, plain_request, relevant
+from agent.offline_rules import RULES, Request, is_chinese, understand
+from agent.offline_words import NOTES, SAY
 from prompts import render
 from tools import ToolCall
 
 __all__ = ["OfflineModel"]
 
+SHOWN_CHARS = 6_000  # of a file or an output in an answer
 SUMMARY_PIECE_CHARS, SUMMARY_CHARS = 300, 4_000
-ONE_STEP = {"remember", "replace", "edit", "delegate", "list", "search", "write", "read", "run"}
-# Kinds that are done with one batch of calls, so that several lines of them can be one request
-MOST_LINES = 20
+ABOUT_USER = re.compile(
+    r"(?:i|i'm|i am|me|call|address|always|never|user)\b|my (?!project|repo|code|team)|我(?!们|的项目)|叫我", re.I
+)
+ORDINARY = re.compile(r"(?:a|all|always|every|i|it|my|never|our|tests?|the|this|use|we|when)\b")
+# A first word that gets its capital; a name or a command stays as it is
+
+Step: TypeAlias = "list[tuple[str, dict[str, Any]]] | str"
+# What a request needs next: calls, or the answer
 
 
 class OfflineModel:
@@ -45,20 +49,23 @@ class OfflineModel:
 
 
 def _complete(messages: list[Message], tools: Sequence[dict[str, Any]], tool_choice: ToolChoice) -> Completion:
-    if len(messages) == 2 and not tools and (summary := _summary(messages)):
-        return Completion(summary)
-    asked = max((place for place, message in enumerate(messages) if message.get("role") == "user"), default=-1)
-    text = plain_request(text_of(messages[asked])) if asked >= 0 else ""
-    offered = frozenset(tool["function"]["name"] for tool in tools)
-    turn = Turn(is_chinese(text), offered, entries_in(messages[: asked + 1]), entries_in(messages))
-    requests = _requests(text)
-    step = _next_step(turn, requests, done_calls(messages[asked + 1 :]))
-    if isinstance(step, str) or tool_choice == "none":
-        answer = step if isinstance(step, str) else turn.say("no_tools_now")
-        told = requests[0].kind == "help" or any(
-            message.get("role") == "assistant" and text_of(message) for message in messages
-        )
-        return Completion(answer if told else f"{answer}\n\n{NOTES[turn.chinese]}")
+    if text_of(messages[0]) == render("summary"):
+        return Completion(_summary(text_of(messages[1])))
+    asked = max((place for place, message in enumerate(messages) if message.get("role") == "user"), default=0)
+    request = understand(plain_request(text_of(messages[asked])))
+    turn = _Turn(
+        request,
+        is_chinese(request.text),
+        frozenset(tool["function"]["name"] for tool in tools),
+        entries_in(messages[: asked + 1]),
+        done_calls(messages[asked + 1 :]),
+    )
+    step = _HANDLERS[request.kind](turn)
+    if tool_choice == "none" and not isinstance(step, str):
+        step = turn.say("no_tools_now")
+    if isinstance(step, str):
+        spoken = any(message.get("role") == "assistant" and text_of(message) for message in messages)
+        return Completion(step if spoken or request.kind == "help" else f"{step}\n\n{NOTES[turn.chinese]}")
     calls = [
         ToolCall(f"offline_{len(messages)}_{number}", name, json.dumps(arguments, ensure_ascii=False))
         for number, (name, arguments) in enumerate(step)
@@ -66,36 +73,129 @@ def _complete(messages: list[Message], tools: Sequence[dict[str, Any]], tool_cho
     return Completion(calls=tuple(calls), finish_reason="tool_calls")
 
 
-def _requests(text: str) -> list[Request]:
-    """One request, or one a line where every line is one of its own."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    requests = [understand(line) for line in lines] if 1 < len(lines) <= MOST_LINES else []
-    if requests and all(request.kind in ONE_STEP for request in requests):
-        return requests
-    return [understand(text)]
+def _summary(transcript: str) -> str:
+    extract = "\n".join(piece[:SUMMARY_PIECE_CHARS] for piece in transcript.split("\n\n"))[-SUMMARY_CHARS:]
+    return SAY["summary"][is_chinese(extract)].format(extract=extract)
 
 
-def _next_step(turn: Turn, requests: list[Request], done: list[Done]) -> Step:
-    if len(requests) == 1:
-        return HANDLERS[requests[0].kind](turn, requests[0], done)
-    calls: list[Call] = []
-    answers: list[str] = []
-    for request in requests:
-        planned = HANDLERS[request.kind](turn, request, [])
-        if isinstance(planned, str):
-            answers.append(planned)
-            continue
-        results = done[len(calls) : len(calls) + len(planned)]
-        calls += planned
-        answer = HANDLERS[request.kind](turn, request, results) if results else ""
-        answers += [answer] if isinstance(answer, str) else []
-    return calls if calls and not done else "\n".join(answer for answer in answers if answer)
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    request: Request
+    chinese: bool
+    offered: frozenset[str]
+    entries: list[Entry]
+    # Those known when the turn began
+    done: list[Done]
+    # The calls made for the request so far
+
+    def say(self, key: str, **values: object) -> str:
+        return SAY[key][self.chinese].format(**values)
+
+    def piece(self, name: str) -> str:
+        """A piece of the request, without the quotes round it and the stop behind it."""
+        return self.request.pieces.get(name, "").rstrip(".?!。？！").strip(" \"'`“”")
+
+    def call(self, name: str, *batch: dict[str, str]) -> Step:
+        """The calls, and once they were made what came of them."""
+        if not self.done:
+            return [(name, one) for one in batch] if name in self.offered else self.say("no_tool", tool=name)
+        return "\n".join(self.told(one) for one in self.done)
+
+    def told(self, done: Done) -> str:
+        if done.failed:
+            return self.say("failed", error=done.result)
+        return self.clip(done.result) if done.result.strip() else self.say("no_output")
+
+    def clip(self, text: str) -> str:
+        more = len(text) - SHOWN_CHARS
+        return text if more <= 0 else text[:SHOWN_CHARS] + self.say("clipped", count=more)
 
 
-def _summary(messages: list[Message]) -> str:
-    """The answer to a request for a summary, which has a system prompt of its own."""
-    if text_of(messages[0]) != render("summary"):
-        return ""
-    pieces = [piece[:SUMMARY_PIECE_CHARS] for piece in text_of(messages[1]).split("\n\n")]
-    extract = "\n".join(pieces)[-SUMMARY_CHARS:]
-    return say("summary", chinese=is_chinese(extract), extract=extract)
+def _help(turn: _Turn) -> Step:
+    examples = [f"- {rule.examples[turn.chinese]}" for rule in RULES if rule.examples]
+    return turn.say("help", examples="\n".join(examples))
+
+
+def _remember(turn: _Turn) -> Step:
+    content = turn.request.pieces["content"].strip("\"'`“”")
+    content = content[:1].upper() + content[1:] if ORDINARY.match(content) else content
+    target = "user" if ABOUT_USER.match(content) else "memory"
+    if "memory" not in turn.offered:
+        return turn.say("memory_off")
+    if turn.done and not turn.done[0].failed:
+        key = "saved_already" if "already exists" in turn.done[0].result else "saved"
+        return turn.say(key, file=f"{target.upper()}.md", content=content)
+    return turn.call("memory", {"target": target, "action": "add", "content": content})
+
+
+def _forget(turn: _Turn) -> Step:
+    return _change(turn, turn.piece("what"), lambda entry: {"action": "remove", "old_text": entry.text})
+
+
+def _replace(turn: _Turn) -> Step:
+    old, new = turn.piece("old"), turn.piece("new")
+
+    def arguments(entry: Entry) -> dict[str, str]:
+        """The new entry: the old one with the words changed, or the new words alone where it does not hold the old."""
+        content, changed = re.subn(re.escape(old), lambda _: new, entry.text, count=1, flags=re.IGNORECASE)
+        return {"action": "replace", "old_text": entry.text, "new_content": content if changed else new}
+
+    return _change(turn, old, arguments)
+
+
+def _change(turn: _Turn, what: str, arguments: Callable[[Entry], dict[str, str]]) -> Step:
+    """Change the one entry that `what` points at; none or several are told, and nothing is changed."""
+    if "memory" not in turn.offered:
+        return turn.say("memory_off")
+    hits = meant([entry for entry in turn.entries if entry.target], what)
+    if len(hits) == 1:
+        return turn.call("memory", {"target": hits[0].target, **arguments(hits[0])})
+    return turn.say("which" if hits else "none_fits", count=len(hits), what=what, entries=_listed(hits))
+
+
+def _recall(turn: _Turn) -> Step:
+    general = turn.request.kind == "recall"
+    topic = turn.piece("topic") if general else turn.request.text
+    found = relevant(turn.entries, topic)
+    if found:
+        return turn.say("known", entries=_listed(found))
+    if general and not turn.entries:
+        return turn.say("memory_empty" if "memory" in turn.offered else "memory_off")
+    return turn.say("not_known", topic=topic) if general else turn.say("no_answer")
+
+
+def _delegate(turn: _Turn) -> Step:
+    jobs = [job.strip() for job in re.split(r"[;；\n]", turn.request.pieces["job"]) if job.strip()]
+    if not turn.done:
+        return turn.call("task", *({"prompt": job} for job in jobs))
+    lines = []
+    for number, one in enumerate(turn.done, 1):
+        for note in NOTES:
+            one = replace(one, result=one.result.replace(note, "").strip())
+        lines.append(turn.say("sub_agent", number=number, result=turn.told(one)))
+    return "\n".join(lines)
+
+
+def _search(turn: _Turn) -> Step:
+    folder = {"path": turn.piece("path")} if "path" in turn.request.pieces else {}
+    return turn.call("file_search", {"pattern": re.escape(turn.piece("what")), **folder})
+
+
+def _listed(entries: Sequence[Entry]) -> str:
+    return entries[0].text if len(entries) == 1 else "".join(f"\n- {entry.text}" for entry in entries)
+
+
+_HANDLERS: dict[str, Callable[[_Turn], Step]] = {
+    "help": _help,
+    "recall": _recall,
+    "question": _recall,
+    "remember": _remember,
+    "forget": _forget,
+    "replace": _replace,
+    "delegate": _delegate,
+    "list": lambda turn: turn.call("file_list", {"path": turn.request.pieces.get("path", ".")}),
+    "search": _search,
+    "read": lambda turn: turn.call("file_read", {"path": turn.request.pieces["path"]}),
+    "run": lambda turn: turn.call("shell", {"command": turn.request.pieces["command"].strip("`")}),
+    "unknown": lambda turn: turn.say("unknown"),
+}

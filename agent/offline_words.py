@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from agent.offline_rules import RULES
-
-__all__ = ["NOTES", "SAY", "examples", "say"]
+__all__ = ["NOTES", "SAY"]
 
 NOTES = (
     '(This is the built-in offline model: rules, not a language model. "help" lists what it understands; for a real '
@@ -15,7 +13,6 @@ NOTES = (
 # Told once a talk
 
 SAY: dict[str, tuple[str, str]] = {
-    "greet": ("Hello.", "你好。"),
     "help": (
         "I am the built-in offline model: a table of rules, not a language model. I understand requests like these, in "
         "English and Chinese:\n{examples}\nFor a real model set OPENAI_API_KEY, or OPENAI_BASE_URL and OPENAI_MODEL.",
@@ -32,63 +29,29 @@ SAY: dict[str, tuple[str, str]] = {
         "I cannot answer that: I am a table of rules, not a language model, and nothing in memory is about it.",
         "我答不了：我是一张规则表，不是语言模型，记忆里也没有相关内容。",
     ),
-    "saved": ("Saved to {place}: {content}", "已记住（{place}）：{content}"),
-    "saved_already": ("That is in {place} already: {content}", "{place} 里已经有了：{content}"),
-    "not_saved": ("It was not saved. {error}", "没有记住。{error}"),
+    "saved": ("Saved to {file}: {content}", "已记住（{file}）：{content}"),
+    "saved_already": ("That is in {file} already: {content}", "{file} 里已经有了：{content}"),
     "memory_off": (
         "Memory is off here, so nothing was saved or looked up. Make the folder .my_agent_core/memory, or use "
         "--memory-dir.",
         "这里没有开启记忆，所以什么都没有记住或查到。请建立 .my_agent_core/memory 文件夹，或使用 --memory-dir。",
     ),
     "memory_empty": ("Nothing is in memory yet.", "记忆里还什么都没有。"),
-    "known": ("Memory says:\n{entries}", "记忆里写着：\n{entries}"),
-    "known_one": ("Memory says: {entries}", "记忆里写着：{entries}"),
-    "closest": ("The closest in the archive: {entries}", "归档里最接近的：{entries}"),
+    "known": ("Memory says: {entries}", "记忆里写着：{entries}"),
     "not_known": ("Memory says nothing about {topic}.", "记忆里没有关于“{topic}”的内容。"),
-    "search_failed": ("The archive could not be searched. {error}", "没能搜索归档。{error}"),
-    "forgot": ("Forgotten: {content}", "已忘记：{content}"),
-    "not_forgotten": ("It was not forgotten. {error}", "没有忘记。{error}"),
     "which": (
-        "{count} entries fit {what}; nothing was changed. Say which one:\n{entries}",
-        "有 {count} 条和“{what}”相符，没有改动。请说明是哪一条：\n{entries}",
+        "{count} entries fit {what}; nothing was changed. Say which one: {entries}",
+        "有 {count} 条和“{what}”相符，没有改动。请说明是哪一条：{entries}",
     ),
-    "say_which": ("Say which entry, in its own words:\n{entries}", "请说明是哪一条，用它自己的话：\n{entries}"),
     "none_fits": (
         "No entry that I know of holds {what}; nothing was changed.",
         "我知道的条目里没有“{what}”，没有改动。",
     ),
-    "replaced": ("Replaced: {old}\nwith: {new}", "已把：{old}\n改成：{new}"),
-    "not_replaced": ("It was not replaced. {error}", "没有替换。{error}"),
-    "read": ("{path}:\n\n{result}", "{path} 的内容：\n\n{result}"),
-    "result": ("{result}", "{result}"),
     "no_output": ("Done; there was no output.", "完成，没有输出。"),
     "failed": ("That did not work. {error}", "没有成功。{error}"),
-    "no_tool": (
-        "There is no tool {tool!r} here, so I cannot do that.",
-        "这里没有 {tool!r} 工具，所以做不到。",
-    ),
+    "no_tool": ("There is no tool {tool!r} here, so I cannot do that.", "这里没有 {tool!r} 工具，所以做不到。"),
     "no_tools_now": ("I may not use tools any more in this turn.", "这一轮里不能再用工具了。"),
-    "no_command": (
-        "Say the command itself, for example: run pytest -q",
-        "请直接说出命令，例如：运行 pytest -q",
-    ),
-    "no_job": (
-        "Say what the sub-agent is to do, for example: delegate: read README.md",
-        "请说明要子代理做什么，例如：委派：读取 README.md",
-    ),
-    "sub_agent": ("The sub-agent says: {result}", "子代理回答：{result}"),
-    "sub_agents": ("Sub-agent {number} says: {result}", "子代理 {number} 回答：{result}"),
-    "sub_agent_failed": ("The sub-agent failed. {error}", "子代理失败了。{error}"),
+    "sub_agent": ("Sub-agent {number} says: {result}", "子代理 {number} 回答：{result}"),
     "clipped": ("\n[... {count} more characters]", "\n［……还有 {count} 个字符］"),
     "summary": ("Extract of the talk, made by rules:\n{extract}", "由规则摘录的对话：\n{extract}"),
 }
-
-
-def say(key: str, *, chinese: bool, **values: object) -> str:
-    """Return one of the sentences of `SAY`, with its gaps filled."""
-    return SAY[key][chinese].format(**values)
-
-
-def examples(*, chinese: bool) -> str:
-    """Return the examples of the rules, one a line."""
-    return "\n".join(f"- {rule.examples[chinese]}" for rule in RULES if rule.examples[0])

