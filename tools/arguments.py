@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from tools.schema import tidy_schema
-
-__all__ = ["Arguments"]
+__all__ = ["Arguments", "tidy_schema"]
 
 IGNORED = "ignored"  # the name of the `**` parameter that swallows unknown arguments
 SHOWN_CHARS = 60
@@ -138,3 +136,43 @@ def shown(value: Any) -> str:
         return "an object" if isinstance(value, dict) else "a list"
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}..."
+
+
+def tidy_schema(schema: Mapping[str, Any], *, optional: Collection[str]) -> dict[str, Any]:
+    """Return pydantic's schema of an object made small, plain and the same everywhere.
+
+    No titles, references written out, no `null` for the `optional` properties, and keys sorted: it is part of the
+    prefix a provider caches, and small models read it better. Raises RecursionError for a type that holds itself.
+    """
+    node = {"properties": {}, **schema}
+    definitions: Mapping[str, Any] = node.pop("$defs", {})
+    tidy: dict[str, Any] = tidied(node, definitions)
+    for name in optional:
+        tidy["properties"][name] = without_null(tidy["properties"][name])
+    return tidy
+
+
+def tidied(node: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [tidied(part, definitions) for part in node]
+    if not isinstance(node, Mapping):
+        return node
+    if "$ref" in node:
+        node = {**definitions[node["$ref"].rpartition("/")[2]], **node}
+    tidy: dict[str, Any] = {}
+    for key, value in node.items():
+        if key == "const":
+            tidy["enum"] = [value]  # some servers know `enum` only
+        elif key == "properties":
+            tidy[key] = {name: tidied(part, definitions) for name, part in value.items()}
+        elif key not in ("title", "$ref") and not (key == "default" and value is None):
+            tidy[key] = tidied(value, definitions)
+    return dict(sorted(tidy.items()))
+
+
+def without_null(node: dict[str, Any]) -> dict[str, Any]:
+    choices = [part for part in node.get("anyOf", []) if part != {"type": "null"}]
+    if len(choices) != 1:
+        return {**node, "anyOf": choices} if choices else node
+    beside = {key: value for key, value in node.items() if key != "anyOf"}
+    return dict(sorted({**choices[0], **beside}.items()))

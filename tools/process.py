@@ -20,7 +20,6 @@ POLL_S = 0.01
 READ_BYTES = 1 << 18
 LAST_READS = 64  # empty any pipe, and end where somebody still writes
 
-
 Ending = tuple[int | None, bool]
 # The exit status (-n: death by signal n, None: stopped at the time limit), and whether processes were left and stopped.
 

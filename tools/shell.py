@@ -61,9 +61,7 @@ def make_shell_tool(
             printed = output.text()
         if status is not None:
             return ToolResult(True, data=report(status, left_behind, printed))
-        error = (
-            f"the command was stopped after {limit_s:g} s with everything it started; set timeout_s if it needs longer"
-        )
+        error = f"the command was stopped after {limit_s:g} s with everything it started; set timeout_s for more"
         return ToolResult(False, error=f"{error}. Output until then:\n{printed}" if printed else error)
 
     return Tool(shell, inheritable="supervised")

@@ -97,7 +97,7 @@ def read_window(file: BinaryIO, shown: str, offset: int, limit: int) -> str:
     if offset > 1 and not window:
         raise FileRefused(f"offset {offset} is past the end: {shown!r} has {skipped} lines")
     after = offset + len(window)
-    cut = [number for number in source.cut if number >= offset]
+    cut, endless = [number for number in source.cut if number >= offset], source.endless
     text = "".join(window).replace("\r\n", "\n")
     notes = []
     if next(lines, None) is not None:
@@ -107,12 +107,13 @@ def read_window(file: BinaryIO, shown: str, offset: int, limit: int) -> str:
     if cut:
         which = f"line {cut[0]} is" if len(cut) == 1 else f"{len(cut)} lines are"
         notes.append(f"{which} truncated to {LINE_CHARS} characters; shell shows the rest")
-    if source.endless:
+    if endless:
         notes.append(f"the file ({size_in_words(size)}) goes on in that line")
-    if kept := [f"encoding {form.name}"] * bool(form.name) + ["CRLF line ends"] * any(
-        "\r\n" in line for line in window
-    ):
-        notes.append(f"{', '.join(kept)}: file_edit keeps {'them' if 'CRLF line ends' in kept else 'it'}")
+    kept = [f"encoding {form.name}"] if form.name else []
+    if any(line.endswith("\r\n") for line in window):
+        kept.append("CRLF line ends")
+    if kept:
+        notes.append(f"{', '.join(kept)}: file_edit keeps {'them' if len(kept) > 1 else 'it'}")
     if form.codec == "utf-8" and "\N{REPLACEMENT CHARACTER}" in text:
         notes.append("bytes that are no text are shown as \N{REPLACEMENT CHARACTER}")
     return with_notes(text or "(the file is empty)", notes)

@@ -1,10 +1,10 @@
-"""`tidy_schema`: small and plain."""
+"""`tidy_schema`: small and plain; `Arguments` are tried with `Tool`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tools.schema import tidy_schema
+from tools.arguments import tidy_schema
 
 
 def test_titles_go_but_a_property_of_that_name_stays() -> None:
