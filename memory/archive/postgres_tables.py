@@ -34,18 +34,19 @@ class PostgresWriter(SqlWriter):
     def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Neighbour]]:
         seen, values = view.sql()
         sides = " UNION ALL ".join(
-            f"(SELECT id, row_number() OVER (ORDER BY created {order}, key {order}), abs(created - place.created) "
-            f"FROM entries WHERE owner = place.owner AND created {sign} place.created AND category <> 'conversation' "
-            f"AND {seen} ORDER BY created {order}, key {order} LIMIT ?)"
+            f"(SELECT id, created, row_number() OVER (ORDER BY created {order}, key {order}) AS steps FROM "
+            f"(SELECT id, created, key FROM entries WHERE owner = place.owner AND created {sign} place.created AND "
+            f"category <> 'conversation' AND {seen} ORDER BY created {order}, key {order} LIMIT ?) AS side)"
             for sign, order in (("<", "DESC"), (">", "ASC"))
         )
         statement = (
-            "SELECT place.id, near.* FROM (SELECT id, owner, created FROM entries WHERE id = ANY(?)) AS place "
-            f"CROSS JOIN LATERAL ({sides}) AS near"
+            "SELECT place.id, near.id, near.steps, abs(near.created - place.created) "
+            "FROM (SELECT id, owner, created FROM entries WHERE id = ANY(?)) AS place "
+            f"CROSS JOIN LATERAL ({sides}) AS near ORDER BY 1, 3, 2"
         )
         found: dict[int, list[Neighbour]] = {number: [] for number in ids}
-        for number, *row in self.link.rows(statement, [list(ids), *values, reach, *values, reach]):
-            found[number].append(Neighbour(*row))
+        for number, *neighbour in self.link.rows(statement, [list(ids), *values, reach, *values, reach]):
+            found[number].append(Neighbour(*neighbour))
         return found
 
     def with_prefix(self, owner: str | None, prefix: str, limit: int) -> list[Vocable]:
