@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from memory.archive.access import View
 from memory.archive.backend import Block, Matrix, Neighbour, Stored, Vocable
@@ -30,6 +30,10 @@ class PostgresWriter(SqlWriter):
     def __init__(self, link: PostgresLink, has_vectors: bool) -> None:
         super().__init__(link)
         self.has_vectors = has_vectors
+        self._troubles: list[str] = []
+
+    def troubles(self) -> Sequence[str]:
+        return self._troubles
 
     def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Neighbour]]:
         seen, values = view.sql()
@@ -86,7 +90,7 @@ class PostgresWriter(SqlWriter):
 
     def put_vectors(self, model: str, rows: Mapping[int, Matrix]) -> None:
         if not self.has_vectors:
-            self._refuse()
+            raise EmbeddingUnavailable(self._without_vectors())
         there = self.link.rows("SELECT id FROM entries WHERE id = ANY(?)", [list(rows)])
         ids = [number for (number,) in there]
         self.drop_vectors(ids)
@@ -127,7 +131,8 @@ class PostgresWriter(SqlWriter):
 
     def nearest(self, owner: str | None, model: str, vector: Matrix, limit: int) -> list[int]:
         if not self.has_vectors:
-            self._refuse()
+            self._troubles = [self._without_vectors()]
+            return []
         if owner is None and limit <= NEAR_LIMIT and (index := NearIndex(model, len(vector))).exists(self.link):
             return self._approximately(index, vector, limit)
         mine, owners = ("", []) if owner is None else (" AND owner = ?", [owner])
@@ -155,9 +160,9 @@ class PostgresWriter(SqlWriter):
         ranked = sorted((far, number) for number, far in rows if far < 0)
         return list(dict.fromkeys(number for _, number in ranked))[:limit]
 
-    def _refuse(self) -> NoReturn:
+    def _without_vectors(self) -> str:
         place = self.link.where.place
-        raise EmbeddingUnavailable(
+        return (
             f"Postgres at {place} has no pgvector, so entries are found by words alone: install the extension `vector`"
         )
 
