@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
-from agent.answer_reader import AnswerReader
-from agent.api_key import hide_key
+from agent.answer_reader import read_answer
 from agent.connection_faults import failure_of_connection
 from agent.failures import KeyRefused, ModelFailure, ProviderFailed
 from agent.messages import Completion, Message, ToolChoice
-from agent.request_body import Encoded, RequestBody
+from agent.redact import hide_key
+from agent.request_body import RequestBody
 
 if TYPE_CHECKING:
     import openai
@@ -60,7 +60,7 @@ class OpenAIModel:
         if base_url is None:
             base_url = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
             api_key = api_key or os.environ.get("OPENAI_API_KEY")
-        self._urls = _endpoints(base_url)
+        self._url = _endpoint(base_url)
         self.base_url = _shown(base_url)
         self._key = (api_key or "").strip()
         self._timeout_s = timeout_s
@@ -83,13 +83,11 @@ class OpenAIModel:
         try:
             response = await self._open(messages, tools, tool_choice)
             try:
-                answer = AnswerReader(
+                pieces = read_answer(
                     response.iter_bytes(), model=self.name, base_url=self.base_url, timeout_s=self._timeout_s
                 )
-                while not answer.over:
-                    for text in await answer.more():
-                        yield text
-                yield answer.completion()
+                async for piece in pieces:
+                    yield piece
             finally:
                 await response.close()
         except ModelFailure as failure:
@@ -109,11 +107,10 @@ class OpenAIModel:
         client = self._client_of_this_loop()
         while True:
             request = self._body.encode(messages, tools, tool_choice)
-            url = self._urls[0]
             try:
                 # The typed `create` walks the whole history for every request; `post` sends the bytes as they are
-                response = await client.post(
-                    url,
+                return await client.post(
+                    self._url,
                     cast_to=object,
                     content=request.data,
                     options={"headers": {"X-Stainless-Raw-Response": "stream"}},
@@ -121,30 +118,16 @@ class OpenAIModel:
                     stream_cls=openai.AsyncStream[object],
                 )
             except openai.APIStatusError as error:
+                from agent.refusals import failure_of_status, words_of  # its tables are for the rare case
+
                 status, headers = error.status_code, error.response.headers
                 body = error.response.content.decode("utf-8", "replace")
+                if status in (400, 422) and self._body.mend(request, words_of(body)):
+                    continue
+                raise failure_of_status(status, headers, body, model=self.name, base_url=self.base_url) from None
             except Exception as error:  # the border to the provider
                 log.debug("the request failed: %s", type(error).__name__)
                 raise failure_of_connection(error, base_url=self.base_url, timeout_s=self._timeout_s) from None
-            else:
-                self._urls = [url]
-                return response
-            if not self._may_try_again(status, body, request, url):
-                from agent.refusals import failure_of_status  # its tables are for the rare case
-
-                raise failure_of_status(status, headers, body, model=self.name, base_url=self.base_url)
-
-    def _may_try_again(self, status: int, body: str, request: Encoded, url: str) -> bool:
-        """Whether the refusal names something that is left out from here on: an unknown field, or the `/v1`."""
-        from agent.refusals import words_of  # its tables are for the rare case
-
-        words = words_of(body)
-        if status in (400, 422):
-            return self._body.mend(request, words)
-        if status in (404, 405) and url != self._urls[-1] and "model" not in words.lower():
-            self._urls = self._urls[-1:]
-            return True
-        return False
 
     def _client_of_this_loop(self) -> openai.AsyncOpenAI:
         """Connections belong to the event loop that made them; another loop gets a client of its own."""
@@ -158,7 +141,7 @@ class OpenAIModel:
         import openai  # 0.3 s of CPU, so only when a request is made
 
         timeout = openai.Timeout(self._timeout_s, connect=min(self._timeout_s, CONNECT_TIMEOUT_S))
-        plain = self._urls[0].startswith("http://") and not _https_proxy()
+        plain = self._url.startswith("http://") and not _https_proxy()
         # Loading the authorities costs 30 ms; a context without any is for plain http, and refuses every certificate
         verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True
         try:
@@ -167,7 +150,7 @@ class OpenAIModel:
             raise ProviderFailed(f"No client for {self.base_url} with this environment: {error}") from None
         return openai.AsyncOpenAI(
             api_key=self._key or NO_KEY,
-            base_url=self._urls[0].removesuffix("/chat/completions"),
+            base_url=self._url.removesuffix("/chat/completions"),
             timeout=timeout,
             max_retries=0,
             http_client=http_client,
@@ -192,14 +175,12 @@ class OpenAIModel:
         )
 
 
-def _endpoints(base_url: str) -> list[str]:
-    """Return the addresses to try, in order: a bare host may serve the protocol with and without `/v1`."""
+def _endpoint(base_url: str) -> str:
     parts = urlsplit(base_url.strip())
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"base URL {base_url!r} must look like https://host/v1 or http://localhost:11434")
-    path = re.sub(r"/+(?:chat/completions/*)?$", "", parts.path)
-    paths = [path] if path else ["/v1", ""]
-    return [urlunsplit(parts._replace(path=f"{one}/chat/completions", fragment="")) for one in paths]
+    path = re.sub(r"/+(?:chat/completions/*)?$", "", parts.path) or "/v1"
+    return urlunsplit(parts._replace(path=f"{path}/chat/completions", fragment=""))
 
 
 def _shown(base_url: str) -> str:

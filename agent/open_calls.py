@@ -19,15 +19,10 @@ class _OpenCall:
     name: str = ""
     parts: list[str] = field(default_factory=list)
     # Of the arguments; a file to write may come in thousands
-    size: int = 0
 
     @property
     def arguments(self) -> str:
         return "".join(self.parts)
-
-    def add(self, text: str) -> None:
-        self.parts.append(text)
-        self.size += len(text)
 
     def is_whole(self) -> bool:
         """Whether the arguments are a JSON object already, so that more of them would be another call's."""
@@ -60,42 +55,38 @@ class OpenCalls:
     def add(self, delta: dict[str, Any]) -> None:
         """Take one entry of `tool_calls` of a delta."""
         function = delta.get("function")
-        function = function if isinstance(function, dict) else delta
+        function = function if isinstance(function, dict) else {}
         name, arguments = function.get("name"), function.get("arguments")
         name = name if isinstance(name, str) else ""
-        if arguments is None:
-            arguments = ""
-        elif not isinstance(arguments, str):
+        if arguments is not None and not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
-        call = self._call_of(delta, name, arguments)
+        call = self._call_of(delta, name, arguments or "")
         call.name = name or call.name
-        if arguments and not (len(arguments) == call.size and arguments == call.arguments and call.is_whole()):
-            call.add(arguments)  # else the server ends with the whole call once more
+        if arguments and not (call.is_whole() and call.arguments == arguments):
+            call.parts.append(arguments)  # else the server ends with the whole call once more
 
     def _call_of(self, delta: dict[str, Any], name: str, arguments: str) -> _OpenCall:
         call_id, index = delta.get("id"), delta.get("index")
         call_id = call_id if isinstance(call_id, str) else ""
         index = index if isinstance(index, int) else None
-        candidates = [call for call in self._calls if call_id and call.id == call_id]
-        if not candidates and index is not None:
-            candidates = [call for call in self._calls if call.index == index]
-        elif not candidates and not call_id:
-            candidates = self._calls
-        if candidates and not _begins_another(candidates[-1], call_id, index, name, arguments):
-            candidates[-1].id = candidates[-1].id or call_id
-            return candidates[-1]
+        known = [call for call in self._calls if call_id and call.id == call_id]
+        if not known and index is not None:
+            known = [call for call in self._calls if call.index == index]
+        elif not known and not call_id:
+            known = self._calls
+        if known and not _begins_another(known[-1], call_id, index, name, arguments):
+            known[-1].id = known[-1].id or call_id
+            return known[-1]
         self._calls.append(_OpenCall(call_id, index))
         return self._calls[-1]
 
 
 def _begins_another(known: _OpenCall, call_id: str, index: int | None, name: str, arguments: str) -> bool:
     """Whether a delta that points at a known call starts one of its own all the same: ids and indexes collide."""
+    new_id = bool(call_id and known.id and call_id != known.id)
     if not name:
-        # With a new id: some servers make one up for every delta
-        return bool(call_id and known.id and call_id != known.id) and known.is_whole()
-    if call_id and known.id and call_id != known.id:
-        return True
-    if known.name and name != known.name:
+        return new_id and known.is_whole()  # some servers make an id up for every delta
+    if new_id or (known.name and name != known.name):
         return True
     if not known.name or not arguments.lstrip().startswith("{") or not known.is_whole():
         return False

@@ -44,9 +44,6 @@ _BAD_KEY = (
     r"|authentication[ _](?:error|fail)|unauthori[sz]ed|permission[ _](?:denied|error)|invalid[ _]auth"
 )
 _BAD_REQUEST = r"invalid[ _]request|bad[ _]request|not[ _]found|unprocessable|invalid[ _](?:param|argument|value)"
-_UNIT = r"(\d+(?:\.\d+)?) ?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h)(?![a-z])"
-_WAIT = rf"(?:try again|retry|wait)[^.\d]{{0,20}}((?:{_UNIT} ?)+)|retryDelay\W+(\d+(?:\.\d+)?s)"
-_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def failure_of_status(
@@ -55,8 +52,7 @@ def failure_of_status(
     """Return the failure that an answer with a status of 300 or more stands for, with the server's own words."""
     words, name = words_of(body), _name(status)
     said = f": {words}" if words else ""
-    signs = f"{words} {_kinds(body)}"
-    if _is_too_long(status, signs):
+    if status == 413 or (status in (400, 422, 500) and _finds(_TOO_LONG, body)):
         return ContextOverflow(f"The request is too long for the model's context ({name}){said}", status=status)
     if status == 401:
         text = f"The API key was refused ({name}){said}{_stop(said)} Check the key for {base_url}"
@@ -65,12 +61,10 @@ def failure_of_status(
         text = f"Access was refused ({name}){said}{_stop(said)} Check that the API key may use {model!r} at {base_url}"
         return KeyRefused(text, status=status)
     if status in (408, 409, 425, 429) or status >= 500:
-        if re.search(_OUT_OF_CREDIT, signs, re.IGNORECASE):
+        if _finds(_OUT_OF_CREDIT, body):
             return ProviderFailed(f"The account is out of credit or quota ({name}){said}", status=status)
-        wait_s = retry_after(headers, body)
-        return ProviderFailed(
-            f"The provider answered {name}{said}", status=status, retryable=True, retry_after_s=wait_s
-        )
+        text = f"The provider answered {name}{said}"
+        return ProviderFailed(text, status=status, retryable=True, retry_after_s=retry_after(headers))
     if status < 400:
         target = headers.get("location", "somewhere else")
         text = f"The server redirects {base_url} to {target} ({name}); make that the base URL"
@@ -85,18 +79,16 @@ def failure_of_event(error: Any, *, model: str = "", base_url: str = "") -> Mode
     status = _status_in(error)
     if status is not None:
         return failure_of_status(status, {}, body, model=model, base_url=base_url)
-    words, kinds = words_of(body), _kinds(body)
-    signs = f"{words} {kinds}"
-    if re.search(_TOO_LONG, signs, re.IGNORECASE):
+    words = words_of(body)
+    if _finds(_TOO_LONG, body):
         return ContextOverflow(f"The request is too long for the model's context: {words}")
-    if re.search(_BAD_KEY, signs, re.IGNORECASE):
+    if _finds(_BAD_KEY, body):
         return KeyRefused(f"The API key was refused: {words}")
-    if re.search(_OUT_OF_CREDIT, signs, re.IGNORECASE):
+    if _finds(_OUT_OF_CREDIT, body):
         return ProviderFailed(f"The account is out of credit or quota: {words}")
-    if re.search(_BAD_REQUEST, kinds, re.IGNORECASE):
+    if _finds(_BAD_REQUEST, body):
         return RequestRefused(f"The provider refused the request: {words}")
-    text = f"The provider reported an error while it answered: {words}"
-    return ProviderFailed(text, retryable=True, retry_after_s=retry_after({}, body))
+    return ProviderFailed(f"The provider reported an error while it answered: {words}", retryable=True)
 
 
 def words_of(body: str) -> str:
@@ -112,47 +104,25 @@ def words_of(body: str) -> str:
     return text if len(text) <= WORDS_LIMIT else f"{text[:WORDS_LIMIT]} ..."
 
 
-def retry_after(headers: Mapping[str, str], body: str = "") -> float | None:
-    """Return the seconds that the server asked to wait: by its headers, else by what its error says."""
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return milliseconds / 1000
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that the server asked to wait, given as such or as a date by the server's own clock."""
     text = headers.get("retry-after", "").strip()
-    if text:
-        seconds = _number(text)
-        return seconds if seconds is not None else _until(text, headers.get("date", ""))
-    return _asked_wait(body)
-
-
-def _kinds(body: str) -> str:
-    """The codes and types of an error, which may say more than its words."""
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return ""
-    holders = (value, value.get("error")) if isinstance(value, dict) else ()
-    names = ("code", "type", "status", "reason")
-    return " ".join(
-        str(holder[name]) for holder in holders if isinstance(holder, dict) for name in names if name in holder
-    )
+        seconds = float(text)
+    except ValueError:
+        end, start = _timestamp(text), _timestamp(headers.get("date", ""))
+        return None if end is None else max(0.0, end - (time.time() if start is None else start))
+    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
-def _is_too_long(status: int, signs: str) -> bool:
-    if status in (401, 402, 403, 408, 409, 429) or status > 500:
-        return False
-    return status == 413 or (status >= 400 and bool(re.search(_TOO_LONG, signs, re.IGNORECASE)))
+def _finds(pattern: str, body: str) -> bool:
+    """Whether it stands in the error: in its words, or in its codes and types, which may say more."""
+    return re.search(pattern, f"{words_of(body)} {body[:20_000]}", re.IGNORECASE) is not None
 
 
 def _status_in(error: Any) -> int | None:
-    if not isinstance(error, dict):
-        return None
-    for name in ("code", "status", "status_code", "http_status"):
-        found = error.get(name)
-        if isinstance(found, str) and found.isdecimal():
-            found = int(found)
-        if isinstance(found, int) and 400 <= found <= 599:
-            return found
-    return None
+    found = [error.get(name) for name in ("code", "status")] if isinstance(error, dict) else []
+    return next((value for value in found if isinstance(value, int) and 400 <= value <= 599), None)
 
 
 def _messages(value: Any, depth: int = 0) -> Iterator[str]:
@@ -167,37 +137,19 @@ def _messages(value: Any, depth: int = 0) -> Iterator[str]:
             loc = value["loc"] if isinstance(value["loc"], list) else [value["loc"]]
             yield f"{'.'.join(map(str, loc))}: {value['msg']}"
             return
-        for name in ("error", "errors", "message", "msg", "detail", "error_message", "error_msg"):
+        for name in ("error", "message", "msg", "detail", "metadata", "raw"):
             yield from _messages(value.get(name), depth + 1)
-        raw = value.get("metadata")
-        if isinstance(raw, dict):
-            yield from _messages(raw.get("raw"), depth + 1)
 
 
 def _name(status: int) -> str:
-    known = {529: "Overloaded", 520: "Unknown Error", 522: "Connection Timed Out", 524: "A Timeout Occurred"}
     try:
         return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return f"{status} {known[status]}" if status in known else str(status)
+    except ValueError:  # one of the gateways' own
+        return str(status)
 
 
 def _stop(said: str) -> str:
     return "" if said.endswith((".", "!", "?", "。")) else "."
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return max(0.0, value) if math.isfinite(value) else None
-
-
-def _until(text: str, now: str) -> float | None:
-    """Seconds until an HTTP date, by the server's own clock where it tells it."""
-    end, start = _timestamp(text), _timestamp(now)
-    return None if end is None else max(0.0, end - (time.time() if start is None else start))
 
 
 def _timestamp(text: str) -> float | None:
@@ -206,14 +158,3 @@ def _timestamp(text: str) -> float | None:
     except ValueError:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def _asked_wait(body: str) -> float | None:
-    match = re.search(_WAIT, body, re.IGNORECASE)
-    if match is None:
-        return None
-    total = 0.0
-    for number, unit in re.findall(_UNIT, match[1] or match[4], re.IGNORECASE):
-        word = unit.lower()
-        total += float(number) * (0.001 if word.startswith(("ms", "mil")) else _SECONDS[word[0]])
-    return total

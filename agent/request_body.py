@@ -9,18 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent.messages import Message, ToolChoice
+from agent.messages import Message, ToolChoice, scrub
 
 __all__ = ["Encoded", "RequestBody"]
 
 log = logging.getLogger(__name__)
 
 CACHE_LIMIT_BYTES = 16 * 2**20
-OPTIONAL = ("stream_options", "prompt_cache_key", "parallel_tool_calls", "tool_choice")
+OPTIONAL = ("stream_options", "prompt_cache_key", "tool_choice")
 # Fields that a server may not know; the answer is the same without them
 THINKERS = r"deepseek|moonshot|kimi|qwq|qwen.*think|\bglm-"
 # Models and hosts that want their reasoning back
-REASONING = ("reasoning_content", "reasoning")
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -31,7 +30,7 @@ class Encoded:
 
     data: bytes
     optional: frozenset[str]
-    # Those of `OPTIONAL`, and `stream`, that are in it
+    # Those of `OPTIONAL` that are in it
     reasoning: bool
     # Whether reasoning is replayed in it
 
@@ -69,7 +68,7 @@ class RequestBody:
         self._tools: tuple[list[dict[str, Any]], bytes] = ([], b"")
 
     def encode(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], tool_choice: ToolChoice) -> Encoded:
-        """Return the body of one request: strict UTF-8, without NUL."""
+        """Return the body of one request, in strict UTF-8."""
         fields = {name: value for name, value in self._fields.items() if name not in self._dropped}
         if tool_choice != "auto" and tools and "tool_choice" not in self._dropped:
             fields["tool_choice"] = tool_choice
@@ -85,14 +84,14 @@ class RequestBody:
             encoded.append(self._add(message) if known is None else known[1])
         parts += [b',"messages":[', b",".join(encoded), b"]}"]
         if self._cached_bytes > CACHE_LIMIT_BYTES:
-            self._keep(messages)
-        return Encoded(b"".join(parts), frozenset(fields) & {*OPTIONAL, "stream"}, self.replay_reasoning)
+            wanted = set(map(id, messages))
+            self._cache = {key: known for key, known in self._cache.items() if key in wanted}
+            self._cached_bytes = sum(len(data) for _, data in self._cache.values())
+        return Encoded(b"".join(parts), frozenset(fields).intersection(OPTIONAL), self.replay_reasoning)
 
     def mend(self, refused: Encoded, words: str) -> bool:
         """Leave out, for good, what the server's words name; true if the same request is worth another try."""
-        named = {name for name in refused.optional - {"stream"} if re.search(rf"\b{name}\b", words)}
-        if not named and "stream" in refused.optional and re.search(r"\bstream(?:ing|ed)?\b.*support", words):
-            named = {"stream", "stream_options"}
+        named = {name for name in refused.optional if re.search(rf"\b{name}\b", words)}
         if named - self._dropped:
             log.info("the provider does not take %s: left out from here on", ", ".join(sorted(named)))
         self._dropped |= named
@@ -105,32 +104,13 @@ class RequestBody:
 
     def _add(self, message: Message) -> bytes:
         sent = message
-        if not self.replay_reasoning and ("reasoning_content" in message or "reasoning" in message):
-            sent = {name: value for name, value in message.items() if name not in REASONING}
+        if not self.replay_reasoning and "reasoning_content" in message:
+            sent = {name: value for name, value in message.items() if name != "reasoning_content"}
         encoded = _bytes(sent)
         self._cache[id(message)] = message, encoded  # with the message, so that its id is not given away again
         self._cached_bytes += len(encoded)
         return encoded
 
-    def _keep(self, messages: Sequence[Message]) -> None:
-        wanted = set(map(id, messages))
-        self._cache = {key: known for key, known in self._cache.items() if key in wanted}
-        self._cached_bytes = sum(len(encoded) for _, encoded in self._cache.values())
-
 
 def _bytes(value: Any) -> bytes:
-    text = _encode(value)
-    if "\\u0000" in text:
-        text = _encode(_without_nul(value))
-    try:
-        return text.encode()
-    except UnicodeEncodeError:  # two halves of a letter are joined, one alone is replaced
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
-
-
-def _without_nul(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.replace("\0", "\ufffd")
-    if isinstance(value, dict):
-        return {_without_nul(name): _without_nul(inner) for name, inner in value.items()}
-    return [_without_nul(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+    return scrub(_encode(value)).encode()

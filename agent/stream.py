@@ -5,18 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from agent.failures import EmptyAnswer, ProviderFailed
-from agent.messages import Completion, Usage, scrub
+from agent.messages import Completion, Usage, scrub, text_of
 from agent.open_calls import OpenCalls
 
 __all__ = ["Assembly", "usage_of"]
 
-_FINISH = {
-    **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length", "token_limit"), "length"),
-    **dict.fromkeys(("model_context_window_exceeded", "max_token", "incomplete"), "length"),
-    **dict.fromkeys(("stop", "end_turn", "eos", "eos_token", "stop_sequence", "completed", "complete"), "stop"),
-    **dict.fromkeys(("tool_calls", "tool_call", "tool_use", "function_call"), "tool_calls"),
-}
-# The words of several providers for the same; others stay as they are, in small letters
+LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length", "token_limit", "incomplete")
+# The words of several providers for an answer that was cut off
 
 
 class Assembly:
@@ -31,32 +26,30 @@ class Assembly:
         self._calls = OpenCalls()
         self._usage: Usage | None = None
         self._half = ""
-        self._choice: Any = None
 
-    def add(self, chunk: dict[str, Any]) -> str:
-        """Take one chunk and return the text in it. Raises a `ModelFailure` if the chunk reports an error."""
+    def add(self, chunk: dict[str, Any], *, whole: bool = False) -> str:
+        """Take one chunk, or the `whole` answer that came instead of a stream, and return the text in it.
+
+        Raises a `ModelFailure` if it reports an error.
+        """
         if chunk.get("error") or chunk.get("object") == "error":
             self._fail(chunk.get("error") or chunk)
-        usage = chunk.get("usage") or _inner(chunk.get("x_groq"), "usage")
-        if isinstance(usage, dict):
+        if isinstance(usage := chunk.get("usage"), dict):
             self._usage = usage_of(usage)
         choices = chunk.get("choices")
-        if not isinstance(choices, list):
+        if not (choices and isinstance(choices, list) and isinstance(choices[0], dict)):
             return ""
-        text = ""
-        for choice in choices:
-            if isinstance(choice, dict):
-                index = choice.get("index")
-                if self._choice is None:
-                    self._choice = index
-                if index in (None, self._choice):  # one answer is asked for; a second beside it is not mixed in
-                    text += self._add_choice(choice)
-        return text
-
-    def add_whole(self, answer: dict[str, Any]) -> str:
-        """Take an answer that came as one JSON object instead of a stream, and return its text."""
-        text = self.add(answer)
-        self.finish_reason = self.finish_reason or ("tool_calls" if self._calls else "stop")
+        choice = choices[0]
+        if choice.get("error"):
+            self._fail(choice["error"])
+        delta = choice.get("message" if whole else "delta")
+        text = self._add_delta(delta) if isinstance(delta, dict) else ""
+        reason = choice.get("finish_reason") or ("stop" if whole else None)
+        if isinstance(reason, str) and reason != "null":
+            reason = reason.strip().lower()
+            if reason == "error":
+                self._fail("no reason was given")
+            self.finish_reason = "length" if reason in LENGTH else reason
         return text
 
     def completion(self) -> Completion:
@@ -72,42 +65,21 @@ class Assembly:
             raise self._empty(reasoning)
         return Completion(content, calls, self.finish_reason, reasoning, self._usage)
 
-    def _add_choice(self, choice: dict[str, Any]) -> str:
-        if choice.get("error"):
-            self._fail(choice["error"])
-        delta = choice.get("delta") or (choice.get("message") if not self._text and not self._calls else None)
+    def _add_delta(self, delta: dict[str, Any]) -> str:
+        content = text_of(delta) or delta.get("refusal")
         text = ""
-        if isinstance(delta, dict):
-            content = delta.get("content")
-            if content is not None and not isinstance(content, str):
-                content, thought = _texts(content)
+        if content and isinstance(content, str):
+            text = self._whole_letters(content)
+            self._text.append(text)
+        if len(delta) > 1 or not text:
+            thought = delta.get("reasoning_content") or delta.get("reasoning")
+            if isinstance(thought, str):
                 self._reasoning.append(thought)
-            content = content or delta.get("refusal")
-            if content and isinstance(content, str):
-                text = self._whole_letters(content)
-                self._text.append(text)
-            if len(delta) > 1 or not text:
-                self._add_rest(delta)
-        reason = choice.get("finish_reason")
-        if reason and isinstance(reason, str):
-            reason = reason.strip().lower()
-            if reason == "error":
-                self._fail("no reason was given")
-            self.finish_reason = _FINISH.get(reason, reason if reason != "null" else "")
-        return text
-
-    def _add_rest(self, delta: dict[str, Any]) -> None:
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        if isinstance(thought, str):
-            self._reasoning.append(thought)
-        calls = delta.get("tool_calls")
-        if isinstance(calls, list):
-            for call in calls:
+            calls = delta.get("tool_calls")
+            for call in calls if isinstance(calls, list) else []:
                 if isinstance(call, dict):
                     self._calls.add(call)
-        legacy = delta.get("function_call")
-        if isinstance(legacy, dict):
-            self._calls.add({"index": 0, "function": legacy})
+        return text
 
     def _whole_letters(self, text: str) -> str:
         """Return what can be shown: half of a surrogate pair at the end waits for its other half."""
@@ -134,38 +106,9 @@ class Assembly:
 
 
 def usage_of(usage: dict[str, Any]) -> Usage:
-    """Return the tokens of a `usage` object, whatever the provider calls them."""
-    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
-    cached = _count(_inner(details, "cached_tokens")) or _count(usage.get("prompt_cache_hit_tokens"))
-    cached = cached or _count(usage.get("cached_tokens")) or _count(usage.get("cache_read_input_tokens"))
-    written = _count(_inner(details, "cache_write_tokens")) or _count(usage.get("cache_creation_input_tokens"))
-    prompt = _count(usage.get("prompt_tokens"))
-    if not prompt:
-        prompt = _count(usage.get("input_tokens"))
-        if "cache_read_input_tokens" in usage:  # Anthropic counts these apart
-            prompt += cached + written
-    completion = _count(usage.get("completion_tokens")) or _count(usage.get("output_tokens"))
-    return Usage(prompt, completion, cached, written)
-
-
-def _count(value: Any) -> int:
-    return int(value) if isinstance(value, (int, float)) and 0 < value < 1e12 else 0
-
-
-def _inner(value: Any, name: str) -> Any:
-    return value.get(name) if isinstance(value, dict) else None
-
-
-def _texts(content: Any) -> tuple[str, str]:
-    """The text and the reasoning in a content that is a list of parts, or an object."""
-    text, thought = "", ""
-    for part in content if isinstance(content, list) else [content]:
-        if isinstance(part, str):
-            text += part
-        elif isinstance(part, dict):
-            inner = part.get("text")
-            if isinstance(inner, str) and part.get("type") != "thinking":
-                text += inner
-            elif isinstance(part.get("thinking"), (str, list)):
-                thought += "".join(_texts(part["thinking"]))
-    return text, thought
+    """Return the tokens of a `usage` object; DeepSeek and Moonshot have their own names for the cached ones."""
+    details = usage.get("prompt_tokens_details")
+    details = details if isinstance(details, dict) else {}
+    cached = details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or usage.get("cached_tokens")
+    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached, details.get("cache_write_tokens"))
+    return Usage(*(int(count) if isinstance(count, (int, float)) and 0 < count < 1e12 else 0 for count in counts))

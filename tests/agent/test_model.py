@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from loopback import Answer, Loopback, call, chunk, chunks, deltas, http, message, raw, request_faults
+from loopback import Answer, Loopback, call, chunk, chunks, deltas, http, message, raw
 
 from agent.failures import (
     ContextOverflow,
@@ -272,7 +272,7 @@ def test_a_proxy_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch) -
         (400, {"error": {"message": "x", "code": "context_length_exceeded"}}, ContextOverflow, "too long"),
         (413, "", ContextOverflow, "too long"),
         (500, "", ProviderFailed, "500 Internal Server Error"),
-        (529, {"error": "Overloaded"}, ProviderFailed, "529 Overloaded: Overloaded"),
+        (529, {"error": "Overloaded"}, ProviderFailed, "529: Overloaded"),
     ],
 )
 def test_a_refusal_is_told_in_the_servers_words(status: int, body: Any, kind: type[ModelFailure], words: str) -> None:
@@ -339,16 +339,6 @@ def test_the_request_holds_what_is_wanted_and_nothing_else() -> None:
         }
 
 
-def test_a_request_is_strict_utf_8_without_nul() -> None:
-    odd = [*ASK, {"role": "assistant", "content": "lone \ud800 pair \ud83d\ude00 nul \0 line\u2028end \\u0000"}]
-    with Loopback([message("a")]) as server:
-        ask(server, odd)
-
-        assert request_faults(server.requests[0].body) == []
-        sent = server.requests[0].messages[2]["content"]
-        assert "pair 😀 nul \ufffd line\u2028end \\u0000" in sent and "lone \ufffd" in sent
-
-
 @pytest.mark.parametrize(
     "suffix", ["", "/", "/v1", "/v1/", "/v1/chat/completions", "/api/paas/v4", "/v1/?version=2", " "]
 )
@@ -358,16 +348,6 @@ def test_base_urls_are_taken_as_people_write_them(suffix: str) -> None:
 
         wanted = {"/api/paas/v4": "/api/paas/v4/chat/completions", "/v1/?version=2": "/v1/chat/completions?version=2"}
         assert server.requests[0].path == wanted.get(suffix, "/v1/chat/completions")
-
-
-def test_a_bare_host_is_tried_without_v1_where_v1_is_not_there() -> None:
-    def answer(request: Any) -> Answer:
-        return http(404, "404 page not found") if request.path.startswith("/v1") else message("a")
-
-    with Loopback(answer) as server:
-        ask(server, base_url=server.url.removesuffix("/v1"), times=2)
-
-        assert [request.path for request in server.requests] == ["/v1/chat/completions"] + ["/chat/completions"] * 2
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://host", "http://", ""])
@@ -397,14 +377,11 @@ def test_the_fields_of_the_client_cannot_be_replaced() -> None:
         ("stream_options", 422, {"detail": [{"loc": ["body", "stream_options"], "msg": "Extra inputs"}]}),
         ("prompt_cache_key", 400, {"error": {"message": "Unknown parameter: 'prompt_cache_key'."}}),
         ("tool_choice", 400, {"error": {"message": "tool_choice is not supported"}}),
-        ("parallel_tool_calls", 400, {"error": {"message": "parallel_tool_calls is not supported"}}),
-        ("stream", 400, {"error": {"message": "streaming is not supported for this model"}}),
     ],
 )
 def test_a_field_that_is_refused_is_left_out_from_then_on(field: str, status: int, body: Any) -> None:
     with Loopback([http(status, body), message("a"), message("b")]) as server:
-        extra = {"parallel_tool_calls": True}
-        ask(server, times=2, tools=TOOLS, tool_choice="none", cache_key="c", extra_body=extra)
+        ask(server, times=2, tools=TOOLS, tool_choice="none", cache_key="c")
 
         first, *rest = [request.data for request in server.requests]
         assert field in first and len(rest) == 2

@@ -100,7 +100,7 @@ def test_other_refusals_are_not_taken_for_too_long(words: str) -> None:
 
 
 def test_too_many_tokens_a_minute_is_a_rate_limit() -> None:
-    failure = refused(429, "Rate limit reached: too many tokens per minute. Please try again in 7.5s.")
+    failure = refused(429, "Rate limit reached: too many tokens per minute.", **{"retry-after": "7.5"})
 
     assert type(failure) is ProviderFailed and failure.retryable
     assert failure.retry_after_s == 7.5
@@ -121,26 +121,20 @@ def test_an_account_without_credit_is_not_asked_again(words: str, code: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("headers", "body", "seconds"),
+    ("headers", "seconds"),
     [
-        ({"retry-after": "2"}, "", 2),
-        ({"retry-after": " 1.5 "}, "", 1.5),
-        ({"retry-after": "-3"}, "", 0),
-        ({"retry-after": "soon"}, "", None),
-        ({"retry-after": "nan"}, "", None),
-        ({"retry-after-ms": "250", "retry-after": "9"}, "", 0.25),
-        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, "", 30),
-        ({"retry-after": "Wed, 21 Oct 2020 07:28:00 GMT"}, "", 0),
-        ({}, "Please try again in 6m0s.", 360),
-        ({}, "Please try again in 20s.", 20),
-        ({}, "Please retry after 30 seconds.", 30),
-        ({}, "try again in 123ms", 0.123),
-        ({}, '{"error": {"details": [{"retryDelay": "34s"}]}}', 34),
-        ({}, "slow down", None),
+        ({"retry-after": "2"}, 2),
+        ({"retry-after": " 1.5 "}, 1.5),
+        ({"retry-after": "-3"}, 0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 30),
+        ({"retry-after": "Wed, 21 Oct 2020 07:28:00 GMT"}, 0),
+        ({}, None),
     ],
 )
-def test_the_wait_is_read_from_headers_or_words(headers: dict[str, str], body: str, seconds: float | None) -> None:
-    assert retry_after(headers, body) == (seconds if seconds is None else pytest.approx(seconds))
+def test_the_wait_is_read_from_the_header(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == (seconds if seconds is None else pytest.approx(seconds))
 
 
 def test_a_date_counts_from_now_where_the_server_has_no_clock() -> None:
