@@ -14,10 +14,10 @@ from uuid import UUID, uuid4
 from memory.archive.backend import Reader, Writer
 from memory.archive.entry import ArchiveUnavailable
 from memory.archive.postgres_errors import READ_S, WRITE_S, ArchiveInterrupted, Where, server_name
-from memory.archive.postgres_near import FROM_ROWS, missing
+from memory.archive.postgres_near import FROM_ROWS, NearIndexes, missing
 from memory.archive.postgres_pool import PostgresPool
 from memory.archive.postgres_schema import Layout, kept_as, prepare
-from memory.archive.postgres_tables import PostgresWriter
+from memory.archive.postgres_tables import PostgresReader, PostgresWriter
 
 __all__ = ["PostgresBackend"]
 
@@ -49,6 +49,7 @@ class PostgresBackend:
         self.schema = schema
         self._pool = PostgresPool(url, Where(self.place, schema, patience_s), max_connections)
         self._layout: Layout | None = None
+        self._indexes = NearIndexes()
         self._lock = Lock()
         digest = hashlib.sha256(f"my-agent archive: writer of {schema}".encode()).digest()
         self._writer_lock = int.from_bytes(digest[:8], "big", signed=True)
@@ -75,13 +76,14 @@ class PostgresBackend:
         for index in wanted:
             for statement in index.creation(layout.schema, layout.extension):
                 self._pool.run_alone(statement)
+        self._indexes.forget()
 
     @contextmanager
-    def _reading(self) -> Iterator[PostgresWriter]:
+    def _reading(self) -> Iterator[PostgresReader]:
         layout = self._prepared()
         begin = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", *self._settings(layout, READ_S)]
         with self._pool.transaction(begin) as (link, _):
-            yield PostgresWriter(link, layout.has_vectors)
+            yield PostgresReader(link, layout.has_vectors, self._indexes)
 
     @contextmanager
     def _writing(self) -> Iterator[PostgresWriter]:
@@ -97,7 +99,7 @@ class PostgresBackend:
                 raise ArchiveUnavailable(
                     f"Postgres at {self.place} is read-only: give the address of the primary server, or free its disk"
                 )
-            yield PostgresWriter(link, layout.has_vectors)
+            yield PostgresWriter(link, layout.has_vectors, self._indexes)
             token = uuid4()
             try:
                 link.commit(*kept_as(token))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from typing import NamedTuple
 
 from memory.archive.postgres_link import PostgresLink
 
-__all__ = ["FROM_ROWS", "NearIndex", "missing"]
+__all__ = ["FROM_ROWS", "NearIndex", "NearIndexes", "missing"]
 
 # A scan of 50,000 vectors of 384 numbers takes 30 ms, of 768 numbers 60 ms; the index 7 to 17 ms whatever there is.
 FROM_ROWS = 50_000
 MOST_NUMBERS = 2_000  # that the extension can index
+REMEMBERED_S = 60.0
 
 
 class NearIndex(NamedTuple):
@@ -41,6 +43,23 @@ class NearIndex(NamedTuple):
             f"CREATE INDEX CONCURRENTLY {self.name} ON {schema}.vectors USING hnsw "
             f"((vector::{extension}.vector({self.size})) {extension}.vector_ip_ops) WHERE {self.rows}",
         ]
+
+
+class NearIndexes:
+    """Remembers for a minute which indexes there are, so that not every search asks."""
+
+    def __init__(self) -> None:
+        self._known: dict[NearIndex, tuple[float, bool]] = {}
+
+    def has(self, link: PostgresLink, index: NearIndex) -> bool:
+        when, there = self._known.get(index, (0.0, False))
+        if time.monotonic() - when > REMEMBERED_S:
+            there = index.exists(link)
+            self._known[index] = (time.monotonic(), there)
+        return there
+
+    def forget(self) -> None:
+        self._known.clear()
 
 
 def missing(link: PostgresLink, from_rows: int) -> list[NearIndex]:

@@ -1,4 +1,4 @@
-"""`PostgresWriter`: what differs from the shared SQL: vectors, and reads that would take many round trips."""
+"""`PostgresReader` and `PostgresWriter`: what differs from the shared SQL, vectors and reads in many round trips."""
 # ruff: noqa: S608 (statements are put together from constants and marks; every value is bound)
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from memory.archive.access import View
 from memory.archive.backend import Block, Matrix, Neighbour, Stored, Vocable
 from memory.archive.embedder import EmbeddingUnavailable
 from memory.archive.postgres_link import PassedOn, PostgresLink
-from memory.archive.postgres_near import NearIndex
-from memory.archive.sql_reader import LAST, batches, stored
+from memory.archive.postgres_near import NearIndex, NearIndexes
+from memory.archive.sql_reader import AGING, LAST, batches, stored
 from memory.archive.sql_tables import COLUMNS
 from memory.archive.sql_writer import SqlWriter
 
-__all__ = ["PostgresWriter"]
+__all__ = ["PostgresReader", "PostgresWriter"]
 
 PASSAGES_A_STATEMENT = 100
 HEADER_BYTES = 4  # of a vector as pgvector sends it; then come its numbers, big end first
@@ -27,9 +27,9 @@ class PostgresWriter(SqlWriter):
 
     link: PostgresLink
 
-    def __init__(self, link: PostgresLink, has_vectors: bool) -> None:
+    def __init__(self, link: PostgresLink, has_vectors: bool, indexes: NearIndexes) -> None:
         super().__init__(link)
-        self.has_vectors = has_vectors
+        self.has_vectors, self.indexes = has_vectors, indexes
         self._troubles: list[str] = []
 
     def troubles(self) -> Sequence[str]:
@@ -52,6 +52,15 @@ class PostgresWriter(SqlWriter):
         for number, *neighbour in self.link.rows(statement, [list(ids), *values, reach, *values, reach]):
             found[number].append(Neighbour(*neighbour))
         return found
+
+    def gone(self, view: View) -> list[int]:
+        mine, owner = ("1 = 1", []) if view.owner is None else ("owner = ?", [view.owner])
+        parts, values = [f"SELECT id FROM removed WHERE {mine}"], list[str | int](owner)
+        for category, last in view.limits().items():
+            old = f"folded = 1 AND {AGING} AND category = '{category}' AND updated <= ? AND {mine}"
+            parts.append(f"SELECT id FROM entries WHERE {old}")
+            values += [last, *owner]
+        return [number for (number,) in self.link.rows(" UNION ALL ".join(parts), values)]
 
     def with_prefix(self, owner: str | None, prefix: str, limit: int) -> list[Vocable]:
         if owner is not None:
@@ -133,7 +142,8 @@ class PostgresWriter(SqlWriter):
         if not self.has_vectors:
             self._troubles = [self._without_vectors()]
             return []
-        if owner is None and limit <= NEAR_LIMIT and (index := NearIndex(model, len(vector))).exists(self.link):
+        index = NearIndex(model, len(vector))
+        if owner is None and limit <= NEAR_LIMIT and self.indexes.has(self.link, index):
             return self._approximately(index, vector, limit)
         mine, owners = ("", []) if owner is None else (" AND owner = ?", [owner])
         # An entry may have many passages: look at more of them until there are enough entries.
@@ -165,6 +175,25 @@ class PostgresWriter(SqlWriter):
         return (
             f"Postgres at {place} has no pgvector, so entries are found by words alone: install the extension `vector`"
         )
+
+
+class PostgresReader(PostgresWriter):
+    """Remembers what is asked for more than once: it sees one moment, and each question is a round trip."""
+
+    def __init__(self, link: PostgresLink, has_vectors: bool, indexes: NearIndexes) -> None:
+        super().__init__(link, has_vectors, indexes)
+        self._loose: dict[View, list[int]] = {}
+        self._gone: dict[View, list[int]] = {}
+
+    def loose(self, view: View) -> list[int]:
+        if view not in self._loose:
+            self._loose[view] = super().loose(view)
+        return self._loose[view]
+
+    def gone(self, view: View) -> list[int]:
+        if view not in self._gone:
+            self._gone[view] = super().gone(view)
+        return self._gone[view]
 
 
 def sent(vector: Matrix) -> Any:
