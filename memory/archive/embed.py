@@ -104,7 +104,7 @@ class OpenAIEmbedder(BlockingEmbedder):
 
     def _without_key(self, message: str) -> str:
         key = self._key()
-        return (message.replace(key, "***") if key else message)[:200]
+        return " ".join((message.replace(key, "***") if key else message).split())[:200]
 
     def _key(self) -> str:
         return os.environ.get(self._api_key_env, "").strip()

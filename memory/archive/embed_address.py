@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 __all__ = ["Address", "address_of"]
 
+DEFAULT_PORTS = {"http": 80, "https": 443}
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -21,7 +22,8 @@ class Address:
     @property
     def url(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}{self.path}"
+        port = "" if self.port == DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{host}{port}{self.path}"
 
     @property
     def loopback(self) -> bool:
@@ -33,7 +35,7 @@ def address_of(base_url: str) -> Address:
     shown = base_url.rpartition("@")[2]
     try:
         parts = urlsplit(base_url.strip())
-        port = parts.port or (443 if parts.scheme == "https" else 80)
+        port = parts.port or DEFAULT_PORTS.get(parts.scheme, 0)
     except ValueError as error:
         raise ValueError(f"base_url {shown!r} is not a URL: write one such as 'http://127.0.0.1:11434'") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:

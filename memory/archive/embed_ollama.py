@@ -76,7 +76,7 @@ class OllamaEmbedder(BlockingEmbedder):
         if status in (401, 403):
             raise EmbeddingUnavailable(f"{self._where} refused the key ({status}): check api_key_env")
         if status != 200:
-            reason = f": {str(data['error'])[:200]}" if data.get("error") else ""
+            reason = f": {' '.join(str(data['error']).split())[:200]}" if data.get("error") else ""
             raise EmbeddingUnavailable(f"{self._where} answered status {status}{reason}")
         vectors = data.get("embeddings")
         if not isinstance(vectors, list):

@@ -195,7 +195,10 @@ def test_the_key_comes_from_the_named_variable_and_is_in_no_message(
 
 
 def test_a_key_that_is_not_set_is_asked_for_by_name() -> None:
-    assert "OPENAI_API_KEY" in failure(OpenAIEmbedder())
+    sentence = failure(OpenAIEmbedder())
+    assert sentence == (
+        "the embeddings server https://api.openai.com/v1 needs a key: set the environment variable OPENAI_API_KEY"
+    )
 
 
 def test_the_key_for_another_server_is_not_sent_to_openai(
