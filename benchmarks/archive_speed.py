@@ -28,6 +28,7 @@ import numpy as np
 
 from memory.archive import Archive, Entry, PostgresBackend, Principal, SqliteBackend, View
 from memory.archive.backend import Backend
+from memory.archive.search import SearchType
 
 DIMENSIONS = 384
 WHO = Principal("main", "s1")
@@ -146,15 +147,14 @@ def measure(size: int, folder: Path, postgres: str, queries: int, vectors: bool)
     filled = time.perf_counter() - started
     if vectors:
         put_vectors(backend, f"{Given.identity} passages/1", size)
-    print(
-        f"\n{size:,} entries on {backend.name}: filled in {filled:.0f} s, with vectors {time.perf_counter() - started:.0f} s"
-    )
+    seconds = time.perf_counter() - started
+    print(f"\n{size:,} entries on {backend.name}: filled in {filled:.0f} s, with vectors {seconds:.0f} s")
     asked = [" ".join(words.some(rng.randint(3, 8))) for _ in range(queries + 5)]
 
-    def search(search_type: str) -> Callable[[str], object]:
+    def search(search_type: SearchType) -> Callable[[str], object]:
         return lambda query: runner.run(archive.search(WHO, query, search_type=search_type))
 
-    kinds = ["text", "hybrid"] if vectors else ["text"]
+    kinds: list[SearchType] = ["text", "hybrid"] if vectors else ["text"]
     for kind in kinds:
         print("  {:<28}{:8.2f}{:8.2f} ms".format(kind, *times(search(kind), asked, clock)))
     numbers = [f"stored-{place}" for place in range(queries + 5)]

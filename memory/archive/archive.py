@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from memory.archive import index, keeping
+from memory.archive import keeping
 from memory.archive.access import AccessPolicy, Principal, Retention, View
-from memory.archive.backend import Backend, Stored
+from memory.archive.backend import Backend
 from memory.archive.embedder import Embedder, EmbeddingUnavailable, in_thread
 from memory.archive.entry import (
     CORE,
@@ -33,6 +32,7 @@ from memory.archive.meaning import Embeddings, Meaning
 from memory.archive.rank import Weights
 from memory.archive.search import Asked, Searcher, SearchType
 from memory.archive.text import query_words
+from memory.archive.upkeep import Upkeep
 
 __all__ = ["Archive", "Found", "Kept", "utc_now"]
 
@@ -63,7 +63,7 @@ class Found:
     warning: str = ""
 
 
-class Archive:
+class Archive(Upkeep):
     """Decides who sees what, which entry a key means, how long it lives; the backend only keeps.
 
     Everything raises `ArchiveRefusal` (a ValueError) for what cannot be done as asked, and `ArchiveUnavailable` (an
@@ -81,9 +81,9 @@ class Archive:
         keyword_weight: float = 0.3,
         vector_weight: float = 0.7,
     ) -> None:
-        self.backend, self.clock = backend, clock
+        self.clock = clock
         self.access, self.retention = access or AccessPolicy(), retention or Retention()
-        self._embeddings = Embeddings(backend, embedder)
+        super().__init__(backend, Embeddings(backend, embedder))
         self._searcher = Searcher(Weights(keyword_weight, vector_weight))
 
     @property
@@ -167,124 +167,37 @@ class Archive:
         chosen = Filter(None if category is None else clean_category(category), clean_tags(tags))
         if not query_words(query):
             return Found([])
-        view = self.view(who)
-        meaning, warning = await self._meaning(query, view, search_type)
+        meaning, warning = await self._meaning(query, who, search_type)
+        words = search_type != "vector"
+        asked = Asked(query, self.view(who), chosen, min(limit, LIMIT), words=words, meaning=meaning)
 
-        asked = Asked(query, view, chosen, min(limit, LIMIT), words=search_type != "vector", meaning=meaning)
-
-        def find() -> tuple[list[Hit], Sequence[str]]:
+        def find() -> tuple[list[Hit], Sequence[str], bool]:
             with self.backend.reading() as reader:
-                return self._searcher.find(reader, asked), reader.troubles()
+                lacking = meaning is not None and bool(reader.unembedded(asked.view, meaning.model, 1))
+                return self._searcher.find(reader, asked), reader.troubles(), lacking
 
-        hits, troubles = await in_thread(find)
+        hits, troubles, lacking = await in_thread(find)
+        if lacking and await self._embeddings.repair(asked.view):
+            hits, troubles, _ = await in_thread(find)
         return Found(hits, "; ".join([warning, *troubles] if warning else troubles))
 
-    async def _meaning(self, query: str, view: View, search_type: SearchType) -> tuple[Meaning | None, str]:
+    async def _meaning(self, query: str, who: Principal, search_type: SearchType) -> tuple[Meaning | None, str]:
+        """Return the query as a vector, or a warning why it is none."""
         if search_type == "text":
             return None, ""
 
         def names() -> list[str]:
             with self.backend.reading() as reader:
-                return sorted(self._searcher.names(reader, view, query))
+                return sorted(self._searcher.names(reader, self.view(who), query))
 
         try:
-            # Only names that begin with a capital are left out.
-            nameless = without_names(query, await in_thread(names)) if query != query.lower() else query
-            return await self._embeddings.meaning(nameless, view), ""
+            if self._embeddings.model and query != query.lower():  # only capitalised names are left out
+                query = without_names(query, await in_thread(names))
+            return await self._embeddings.meaning(query), ""
         except EmbeddingUnavailable as error:
             if search_type == "vector":
                 raise ArchiveRefusal(f"vector search is not possible: {error}; use search_type text") from error
             return None, f"searched by words only: {error}"
-
-    async def entries(self, who: Principal | None = None, *, category: str | None = None) -> AsyncIterator[Entry]:
-        """Give all entries that `who` may see (None: everything there is), oldest write first."""
-        view = View() if who is None else self.view(who)
-        wanted = None if category is None else clean_category(category)
-        after = 0
-
-        def page() -> list[Stored]:
-            with self.backend.reading() as reader:
-                return reader.page(view, after, PAGE)
-
-        while some := await in_thread(page):
-            after = some[-1].id
-            for stored in some:
-                if wanted in (None, stored.entry.category):
-                    yield stored.entry
-
-    async def put_all(self, entries: Iterable[Entry]) -> tuple[int, int]:
-        """Keep entries as they are, owner, session and times included; returns how many were created and updated.
-
-        For an import: nobody's rights are looked at, and vectors are made up later. All of an entry's fields are
-        checked; each two thousand entries are kept together or not at all.
-        """
-        created = updated = 0
-        rest = iter(entries)
-        while some := [checked(entry) for entry in islice(rest, IMPORTED_AT_ONCE)]:
-
-            def put(some: Sequence[Entry] = some) -> int:
-                with self.backend.writing() as writer:
-                    replaced = sum(keeping.restore(writer, entry) for entry in some)
-                    index.fold(writer)
-                return replaced
-
-            replaced = await in_thread(put)
-            created, updated = created + len(some) - replaced, updated + replaced
-        return created, updated
-
-    async def stats(self, who: Principal | None = None) -> dict[str, Any]:
-        """Return counts: entries, by category and by owner, and how many have vectors of the present model."""
-        view = View() if who is None else self.view(who)
-
-        def count() -> tuple[Mapping[tuple[str, str], int], int]:
-            with self.backend.reading() as reader:
-                return reader.counts(view), reader.embedded(self._embeddings.model) if self._embeddings.model else 0
-
-        counts, embedded = await in_thread(count)
-        categories: dict[str, int] = {}
-        owners: dict[str, int] = {}
-        for (owner, category), number in sorted(counts.items()):
-            categories[category] = categories.get(category, 0) + number
-            owners[owner] = owners.get(owner, 0) + number
-        return {
-            "backend": self.backend.name,
-            "place": self.backend.place,
-            "entries": sum(counts.values()),
-            "categories": categories,
-            "owners": owners,
-            "model": self._embeddings.model,
-            "embedded": embedded,
-        }
-
-    async def reindex(self, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
-        """Turn all terms into blocks anew and make all missing vectors; `progress(done, total)` counts the latter.
-
-        Returns how many entries got vectors. Raises `EmbeddingUnavailable`; what was done till then stays.
-        """
-
-        def rebuild() -> int:
-            with self.backend.writing() as writer:
-                writer.clear()
-                index.fold_all(writer)
-                missing = sum(writer.counts(View()).values())
-                return missing - (writer.embedded(self._embeddings.model) if self._embeddings.model else missing)
-
-        total = await in_thread(rebuild)
-        return await self._embeddings.renew(View(), lambda done: progress(done, total))
-
-    async def sweep(self) -> int:
-        """Remove all that has expired; returns how many entries that were."""
-        view = self.view(Principal(""))
-
-        def sweep() -> int:
-            with self.backend.writing() as writer:
-                removed = 0
-                while some := keeping.sweep(writer, view, PAGE):
-                    removed += some
-                index.fold(writer)
-            return removed
-
-        return await in_thread(sweep)
 
     async def close(self) -> None:
         await in_thread(self.backend.close)
@@ -314,14 +227,3 @@ def missing(key: str, troubles: Sequence[str]) -> Exception:
     if troubles:
         return ArchiveUnavailable("; ".join(troubles))
     return EntryMissing(f"there is no entry {key!r}: search for it, or check the key")
-
-
-def checked(entry: Entry) -> Entry:
-    return replace(
-        entry,
-        key=clean_key(entry.key),
-        content=clean_content(entry.content),
-        category=clean_category(entry.category),
-        tags=clean_tags(entry.tags),
-        metadata=clean_metadata(entry.metadata),
-    )

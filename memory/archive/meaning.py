@@ -57,15 +57,9 @@ class Embeddings:
             return f"kept, but its vectors could not be: {error}"
         return ""
 
-    async def meaning(self, query: str, view: View) -> Meaning:
-        """Return the query as a vector; before that, make up vectors that are missing, as far as time allows.
-
-        Raises `EmbeddingUnavailable`.
-        """
-        if self._embedder is None:
-            raise EmbeddingUnavailable("no embeddings are configured")
+    async def meaning(self, query: str) -> Meaning:
+        """Return the query as a vector. Raises `EmbeddingUnavailable`."""
         rows = await self._vectors([query], query=True, timeout_s=QUERY_TIMEOUT_S)
-        await self._repair(view)
         return Meaning(self.model, rows[0])
 
     async def renew(self, view: View, progress: Callable[[int], None]) -> int:
@@ -78,16 +72,20 @@ class Embeddings:
             await self._check_kept(some, view)
         return done
 
-    async def _repair(self, view: View) -> None:
+    async def repair(self, view: View) -> bool:
+        """Make missing vectors, as far as half a second goes, so that no query waits long; tells if any were made."""
         end = time.monotonic() + REPAIR_S
+        made = False
         try:
             while some := await self._missing(view, BATCH_PASSAGES):
                 await self._embed(some, STORE_TIMEOUT_S)
+                made = True
                 await self._check_kept(some, view)
                 if time.monotonic() > end:
-                    return
+                    break
         except (EmbeddingUnavailable, ArchiveUnavailable) as error:
             log.info("vectors were not made up: %s", error)  # the query itself has its vector, and goes on
+        return made
 
     async def _missing(self, view: View, most: int) -> list[Stored]:
         """Return some entries that lack vectors, with about `most` passages in all."""

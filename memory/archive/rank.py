@@ -9,12 +9,12 @@ from memory.archive.backend import Neighbour
 from memory.archive.entry import Entry, Hit
 from memory.archive.hints import DateHint
 
-__all__ = ["REACH", "Candidate", "Weights", "asks", "bears", "echoes", "fuse", "hits", "leaders", "signals"]
+__all__ = ["REACH", "Candidate", "Scale", "Weights", "asks", "bears", "echoes", "hits", "leaders", "signals"]
 
 DIGITS = 4
 # Scores that differ by less are one and the same, whatever the last bits of an addition say.
 COMPARED_DIGITS = 6
-LEADERS = 16
+LEADERS = 10
 REACH = 2
 ECHO = {1: 0.3, 2: 0.2}
 ECHO_TICKS = 3_600 * 10**6
@@ -44,19 +44,31 @@ class Candidate:
         return self.text > 0 or round(self.cosine, COMPARED_DIGITS) > 0
 
 
-def fuse(candidates: Sequence[Candidate], weights: Weights, *, low: float, high: float, both: bool) -> None:
-    """Give each candidate the weighted mean of its words and its meaning, that brought to 0..1 between low and high.
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How words and meaning become one score: cosines are brought to 0..1 between the lowest and the highest."""
 
-    A search by one of the two takes that alone.
-    """
-    total = (weights.keyword + weights.vector) or 1.0
-    for each in candidates:
-        near = 1.0 if high <= low else min(max((each.cosine - low) / (high - low), 0.0), 1.0)
-        near = near if round(each.cosine, COMPARED_DIGITS) > 0 else 0.0
-        if both:
-            each.score = (weights.keyword * each.text + weights.vector * near) / total
-        else:
-            each.score = each.text or max(each.cosine, 0.0)
+    keyword: float
+    vector: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], words: bool, meaning: bool, weights: Weights) -> Scale:
+        if not (words and meaning):
+            return cls(float(words), float(meaning), 0.0, 1.0)
+        total = (weights.keyword + weights.vector) or 1.0
+        cosines = [max(each.cosine, 0.0) for each in candidates] or [0.0]
+        return cls(weights.keyword / total, weights.vector / total, min(cosines), max(cosines))
+
+    def fuse(self, candidates: Iterable[Candidate]) -> None:
+        """Give each candidate its score."""
+        for each in candidates:
+            near = 0.0
+            if round(each.cosine, COMPARED_DIGITS) > 0:
+                wide = self.high - self.low
+                near = min(max((each.cosine - self.low) / wide, 0.0), 1.0) if wide > 0 else 1.0
+            each.score = self.keyword * each.text + self.vector * near
 
 
 def leaders(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -141,13 +141,12 @@ class Places:
     def of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the places of those ids that have one."""
         if self._known is not None:
-            places = np.searchsorted(self._known, ids).clip(max=self.size - 1)
-            return places[self._known[places] == ids]
+            near = np.searchsorted(self._known, ids).clip(max=self.size - 1)
+            found: NDArray[np.int64] = near[self._known[near] == ids]
+            return found
         places = ids - self._low
         return places[(places >= 0) & (places < self.size)]
 
     def ids(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        if self._known is None:
-            return places + self._low
-        ids: NDArray[np.int64] = self._known[places]
-        return ids
+        found: NDArray[np.int64] = places + self._low if self._known is None else self._known[places]
+        return found

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "SearchType", "Searcher"]
 
 SearchType = Literal["text", "vector", "hybrid"]
-CANDIDATES = 40
+# By one kind of search, and by each of two. What stands further down gets among the first ten by its neighbours alone.
+CANDIDATES, CANDIDATES_EACH = 40, 30
 WIDER = 4
 
 
@@ -40,7 +41,8 @@ class Asked:
 
     @property
     def wanted(self) -> int:
-        return max(CANDIDATES, self.limit + self.limit // 2)
+        few = CANDIDATES if self.meaning is None else CANDIDATES_EACH
+        return max(few, self.limit + self.limit // 2)
 
 
 class Searcher:
@@ -50,48 +52,46 @@ class Searcher:
 
     def names(self, reader: Reader, view: View, query: str) -> frozenset[str]:
         """Return the tags and categories that the query names."""
-        return self._text.names(reader, view, query)
+        with self._text.sight(reader, view) as known:
+            return known.names(query)
 
     def find(self, reader: Reader, asked: Asked) -> list[Hit]:
         """Return the best hits inside the view that pass the filter: by words, by meaning, or by both."""
-        text = self._text.scores(reader, asked.view, asked.query, asked.chosen) if asked.words else None
+        with self._text.sight(reader, asked.view) as known:
+            names = known.names(asked.query)
+            text = known.scores(asked.query, asked.chosen) if asked.words else None
         found = dict(reader.fetch(asked.view, text.best(asked.wanted)) if text else ())
         if asked.meaning:
             found |= nearest(reader, asked, asked.meaning)
         candidates = measured(reader, asked, text, found)
-        cosines = [max(each.cosine, 0.0) for each in candidates.values()] or [0.0]
-        low, high = min(cosines), max(cosines)
-        both = asked.words and asked.meaning is not None
-        rank.fuse(list(candidates.values()), self._weights, low=low, high=high, both=both)
-        leading = rank.leaders(candidates.values())
+        scale = rank.Scale.of(candidates, asked.words, asked.meaning is not None, self._weights)
+        scale.fuse(candidates)
+        leading = rank.leaders(candidates)
         around = reader.around(
             asked.view, [each.id for each in leading if each.entry.category != CONVERSATION], rank.REACH
         )
         gains = rank.echoes(leading, around)
-        beside = [number for number in gains if number not in candidates and (asked.meaning or text_of(text, number))]
-        joined = measured(reader, asked, text, passing(reader, asked, beside)) if beside else {}
-        rank.fuse(list(joined.values()), self._weights, low=low, high=high, both=both)
-        candidates |= joined
-        names, date = self.names(reader, asked.view, asked.query), date_hint(asked.query)
-        for each in candidates.values():
+        beside = [number for number in gains if number not in found]
+        if text and not asked.meaning:
+            beside = [number for number, points in zip(beside, text.of(beside), strict=True) if points]
+        joined = measured(reader, asked, text, passing(reader, asked, beside)) if beside else []
+        scale.fuse(joined)
+        date = date_hint(asked.query)
+        for each in (*candidates, *joined):
             each.score = (each.score + gains.get(each.id, 0.0)) * rank.signals(each.entry, names, date)
-        return rank.hits(candidates.values())[: asked.limit]
+        return rank.hits((*candidates, *joined))[: asked.limit]
 
 
-def text_of(text: Scores | None, number: int) -> float:
-    return text.of([number])[0] if text else 0.0
-
-
-def measured(reader: Reader, asked: Asked, text: Scores | None, found: Mapping[int, Entry]) -> dict[int, Candidate]:
+def measured(reader: Reader, asked: Asked, text: Scores | None, found: Mapping[int, Entry]) -> list[Candidate]:
     """Return entries with what they score by words (the best of all has 1) and by meaning."""
     ids = sorted(found)
     points = text.of(ids) if text else [0.0] * len(ids)
     highest = text.highest if text else 1.0
     cosines = best_cosines(reader, asked.meaning, ids) if asked.meaning else {}
-    return {
-        number: Candidate(number, found[number], point / highest, cosines.get(number, 0.0))
+    return [
+        Candidate(number, found[number], point / highest, cosines.get(number, 0.0))
         for number, point in zip(ids, points, strict=True)
-    }
+    ]
 
 
 def nearest(reader: Reader, asked: Asked, meaning: Meaning) -> dict[int, Entry]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 from memory.archive.access import View
@@ -172,7 +173,7 @@ def stored(row: Sequence[Any]) -> Stored:
         key=key,
         content=content,
         category=category,
-        tags=() if tags == "[]" else tuple(json.loads(tags)),
+        tags=tags_of(tags),
         metadata={} if metadata == "{}" else json.loads(metadata),
         owner=owner,
         session=session,
@@ -180,6 +181,11 @@ def stored(row: Sequence[Any]) -> Stored:
         updated=moment(updated),
     )
     return Stored(number, entry)
+
+
+@lru_cache(maxsize=4_096)
+def tags_of(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
 
 
 def columns(entry: Entry) -> list[Any]:

@@ -1,10 +1,11 @@
-"""`TextSearch`: finds the terms that a query means among those the asker may see, and scores what has them."""
+"""`Vocabulary`: the terms that the asker may see: which of them a query means, and what the entries with them score."""
 
 from __future__ import annotations
 
 import threading
-from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memory.archive.access import View
@@ -17,7 +18,7 @@ from memory.archive.turned import STEM_START, Turned
 if TYPE_CHECKING:
     from memory.archive.score import Postings, Scores
 
-__all__ = ["TextSearch"]
+__all__ = ["TextSearch", "Vocabulary"]
 
 PREFIX_LETTERS = 3
 PREFIX_TERMS = 24
@@ -37,42 +38,13 @@ class TextSearch:
         self._kept: OrderedDict[tuple[str, str | None, str | None], Turned] = OrderedDict()
         self._lock = threading.Lock()
 
-    def scores(self, reader: Reader, view: View, query: str, chosen: Filter) -> Scores:
-        """Return the text scores of all entries inside the view that pass the filter and have a word of the query."""
-        from memory.archive import score  # numpy takes 90 ms
-
-        words = query_words(query)
-        if not words:
-            return score.NOTHING
+    @contextmanager
+    def sight(self, reader: Reader, view: View) -> Iterator[Vocabulary]:
+        """Give the terms inside the view, for one thread at a time."""
         with self._lock:
             loose = self._turned("loose", reader, view, reader.loose(view))
             gone = self._turned("gone", reader, view, reader.gone(view))
-            known = Vocabulary(reader, view, loose, gone)
-            groups = known.groups(words)
-            required = filter_terms(chosen)
-            found = known.postings([*{term: None for group in groups for term in group}, *required])
-            partitions = reader.partitions(view.owner)
-            entries = sum(each.entries for each in partitions) + len(loose) - len(gone)
-            length = sum(each.length for each in partitions) + loose.length - gone.length
-            hidden = gone.ids()
-        return score.score(
-            groups, found, required=required, hidden=hidden, entries=entries, average=length / max(entries, 1)
-        )
-
-    def names(self, reader: Reader, view: View, query: str) -> frozenset[str]:
-        """Return the tags, and the categories of one's own, that the query names and some entry inside the view has."""
-        possible = possible_names(query)
-        terms = {tag_term(name): name for name in possible}
-        terms |= {category_term(name.lower()): name.lower() for name in possible if name.lower() not in BUILT_IN}
-        if not terms:
-            return frozenset()
-        with self._lock:
-            loose = self._turned("loose", reader, view, reader.loose(view))
-            gone = self._turned("gone", reader, view, reader.gone(view))
-            counts = Counter({term: loose.count(term) - gone.count(term) for term in terms})
-        for vocable in reader.vocables(view.owner, list(terms)):
-            counts[vocable.term] += vocable.entries
-        return frozenset(name for term, name in terms.items() if counts[term] > 0)
+            yield Vocabulary(reader, view, loose, gone)
 
     def _turned(self, kind: str, reader: Reader, view: View, ids: Sequence[int]) -> Turned:
         key = (kind, view.owner, view.session if kind == "loose" else None)
@@ -90,6 +62,30 @@ class Vocabulary:
     def __init__(self, reader: Reader, view: View, loose: Turned, gone: Turned) -> None:
         self._reader, self._owner, self._loose, self._gone = reader, view.owner, loose, gone
         self._vocables: dict[str, dict[int, Vocable]] = {}
+
+    def scores(self, query: str, chosen: Filter) -> Scores:
+        """Return the text scores of all entries inside the view that pass the filter and have a word of the query."""
+        from memory.archive import score  # numpy takes 90 ms
+
+        words = query_words(query)
+        if not words:
+            return score.NOTHING
+        groups = self.groups(words)
+        required = filter_terms(chosen)
+        found = self.postings([*{term: None for group in groups for term in group}, *required])
+        partitions = self._reader.partitions(self._owner)
+        entries = sum(each.entries for each in partitions) + len(self._loose) - len(self._gone)
+        length = sum(each.length for each in partitions) + self._loose.length - self._gone.length
+        average = length / max(entries, 1)
+        return score.score(groups, found, required=required, hidden=self._gone.ids(), entries=entries, average=average)
+
+    def names(self, query: str) -> frozenset[str]:
+        """Return the tags, and the categories of one's own, that the query names and some entry inside the view has."""
+        possible = possible_names(query)
+        terms = {tag_term(name): name for name in possible}
+        terms |= {category_term(name.lower()): name.lower() for name in possible if name.lower() not in BUILT_IN}
+        self._learn(self._reader.vocables(self._owner, list(terms)))
+        return frozenset(name for term, name in terms.items() if self.count(term) > 0)
 
     def groups(self, words: Sequence[Word]) -> Groups:
         """Return, for each word that some entry has, the terms that count as it, with their weights.

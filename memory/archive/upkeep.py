@@ -1,0 +1,131 @@
+"""`Upkeep`: what is done with an archive as a whole: listing, export and import, statistics, reindexing, sweeping."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from memory.archive import index, keeping
+from memory.archive.access import Principal, View
+from memory.archive.backend import Backend, Stored
+from memory.archive.embedder import in_thread
+from memory.archive.entry import Entry, clean_category, clean_content, clean_key, clean_metadata, clean_tags
+from memory.archive.meaning import Embeddings
+
+__all__ = ["Upkeep"]
+
+PAGE = 500
+IMPORTED_AT_ONCE = 2_000
+
+
+class Upkeep(ABC):
+    def __init__(self, backend: Backend, embeddings: Embeddings) -> None:
+        self.backend, self._embeddings = backend, embeddings
+
+    @abstractmethod
+    def view(self, who: Principal) -> View:
+        """Return what `who` may read and forget now."""
+
+    async def entries(self, who: Principal | None = None, *, category: str | None = None) -> AsyncIterator[Entry]:
+        """Give all entries that `who` may see (None: everything there is), oldest write first."""
+        view = View() if who is None else self.view(who)
+        wanted = None if category is None else clean_category(category)
+        after = 0
+
+        def page() -> list[Stored]:
+            with self.backend.reading() as reader:
+                return reader.page(view, after, PAGE)
+
+        while some := await in_thread(page):
+            after = some[-1].id
+            for stored in some:
+                if wanted in (None, stored.entry.category):
+                    yield stored.entry
+
+    async def put_all(self, entries: Iterable[Entry]) -> tuple[int, int]:
+        """Keep entries as they are, owner, session and times included; returns how many were created and updated.
+
+        For an import: nobody's rights are looked at, and vectors are made up later. All of an entry's fields are
+        checked; each two thousand entries are kept together or not at all.
+        """
+        created = updated = 0
+        rest = iter(entries)
+        while some := [checked(entry) for entry in islice(rest, IMPORTED_AT_ONCE)]:
+
+            def put(some: Sequence[Entry] = some) -> int:
+                with self.backend.writing() as writer:
+                    replaced = sum(keeping.restore(writer, entry) for entry in some)
+                    index.fold(writer)
+                return replaced
+
+            replaced = await in_thread(put)
+            created, updated = created + len(some) - replaced, updated + replaced
+        return created, updated
+
+    async def stats(self, who: Principal | None = None) -> dict[str, Any]:
+        """Return counts: entries, by category and by owner, and how many have vectors of the present model."""
+        view = View() if who is None else self.view(who)
+
+        def count() -> tuple[Mapping[tuple[str, str], int], int]:
+            with self.backend.reading() as reader:
+                return reader.counts(view), reader.embedded(self._embeddings.model) if self._embeddings.model else 0
+
+        counts, embedded = await in_thread(count)
+        categories: dict[str, int] = {}
+        owners: dict[str, int] = {}
+        for (owner, category), number in sorted(counts.items()):
+            categories[category] = categories.get(category, 0) + number
+            owners[owner] = owners.get(owner, 0) + number
+        return {
+            "backend": self.backend.name,
+            "place": self.backend.place,
+            "entries": sum(counts.values()),
+            "categories": categories,
+            "owners": owners,
+            "model": self._embeddings.model,
+            "embedded": embedded,
+        }
+
+    async def reindex(self, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
+        """Turn all terms into blocks anew and make all missing vectors; `progress(done, total)` counts the latter.
+
+        Returns how many entries got vectors. Raises `EmbeddingUnavailable`; what was done till then stays.
+        """
+
+        def rebuild() -> int:
+            with self.backend.writing() as writer:
+                writer.clear()
+                index.fold_all(writer)
+                missing = sum(writer.counts(View()).values())
+                return missing - (writer.embedded(self._embeddings.model) if self._embeddings.model else missing)
+
+        total = await in_thread(rebuild)
+        return await self._embeddings.renew(View(), lambda done: progress(done, total))
+
+    async def sweep(self) -> int:
+        """Remove all that has expired; returns how many entries that were."""
+        view = self.view(Principal(""))
+
+        def sweep() -> int:
+            with self.backend.writing() as writer:
+                removed = 0
+                while some := keeping.sweep(writer, view, PAGE):
+                    removed += some
+                index.fold(writer)
+            return removed
+
+        return await in_thread(sweep)
+
+
+def checked(entry: Entry) -> Entry:
+    return replace(
+        entry,
+        key=clean_key(entry.key),
+        content=clean_content(entry.content),
+        category=clean_category(entry.category),
+        tags=clean_tags(entry.tags),
+        metadata=clean_metadata(entry.metadata),
+    )
