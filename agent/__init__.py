@@ -44,67 +44,30 @@ if TYPE_CHECKING:
     from agent.session_list import SessionSummary, find_session, list_sessions
 
 _HOMES = {
-    "agent.agent": ("Agent",),
-    "agent.delegation": ("AgentLimits",),
-    "agent.events": (
-        *("AnswerDropped", "Emit", "Event", "Notice", "StepStarted", "TextDelta", "ToolFinished", "ToolStarted"),
-        "ignore",
-    ),
-    "agent.failures": (
-        *("AgentFailure", "ContextOverflow", "EmptyAnswer", "KeyRefused", "ModelFailure", "ProviderFailed"),
-        *("RequestRefused", "SessionUnavailable"),
-    ),
-    "agent.home": ("MemoryDir", "find_context_files", "find_memory_dir", "find_sessions_dir"),
-    "agent.loop": ("Outcome", "react"),
-    "agent.messages": ("Completion", "Message", "Model", "Usage"),
-    "agent.model": ("OpenAIModel",),
-    "agent.offline": ("OfflineModel",),
-    "agent.reply": ("Reply",),
-    "agent.scripted": ("ScriptedModel",),
-    "agent.session": ("Session",),
-    "agent.session_list": ("SessionSummary", "find_session", "list_sessions"),
+    "agent": "Agent",
+    "delegation": "AgentLimits",
+    "events": "AnswerDropped Emit Event Notice StepStarted TextDelta ToolFinished ToolStarted ignore",
+    "failures": "AgentFailure ContextOverflow EmptyAnswer KeyRefused ModelFailure ProviderFailed RequestRefused"
+    " SessionUnavailable",
+    "home": "MemoryDir find_context_files find_memory_dir find_sessions_dir",
+    "loop": "Outcome react",
+    "messages": "Completion Message Model Usage",
+    "model": "OpenAIModel",
+    "offline": "OfflineModel",
+    "reply": "Reply",
+    "scripted": "ScriptedModel",
+    "session": "Session",
+    "session_list": "SessionSummary find_session list_sessions",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOME_OF = {name: f"agent.{home}" for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
-    "Agent",
-    "AgentFailure",
-    "AgentLimits",
-    "AnswerDropped",
-    "Completion",
-    "ContextOverflow",
-    "Emit",
-    "EmptyAnswer",
-    "Event",
-    "KeyRefused",
-    "MemoryDir",
-    "Message",
-    "Model",
-    "ModelFailure",
-    "Notice",
-    "OfflineModel",
-    "OpenAIModel",
-    "Outcome",
-    "ProviderFailed",
-    "Reply",
-    "RequestRefused",
-    "ScriptedModel",
-    "Session",
-    "SessionSummary",
-    "SessionUnavailable",
-    "StepStarted",
-    "TextDelta",
-    "ToolFinished",
-    "ToolStarted",
-    "Usage",
-    "find_context_files",
-    "find_memory_dir",
-    "find_session",
-    "find_sessions_dir",
-    "ignore",
-    "list_sessions",
-    "react",
-]
+    "Agent", "AgentFailure", "AgentLimits", "AnswerDropped", "Completion", "ContextOverflow", "Emit", "EmptyAnswer",
+    "Event", "KeyRefused", "MemoryDir", "Message", "Model", "ModelFailure", "Notice", "OfflineModel", "OpenAIModel",
+    "Outcome", "ProviderFailed", "Reply", "RequestRefused", "ScriptedModel", "Session", "SessionSummary",
+    "SessionUnavailable", "StepStarted", "TextDelta", "ToolFinished", "ToolStarted", "Usage", "find_context_files",
+    "find_memory_dir", "find_session", "find_sessions_dir", "ignore", "list_sessions", "react",
+]  # fmt: skip
 
 
 def _check_siblings() -> None:

@@ -9,10 +9,10 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
-from agent.connection_faults import failure_of_connection
 from agent.event_reader import EventReader
 from agent.failures import ModelFailure, ProviderFailed
 from agent.messages import Completion
+from agent.refusals import failure_of_connection, words_of
 from agent.stream import Assembly
 
 __all__ = ["read_answer"]
@@ -71,8 +71,6 @@ def _object_in(page: bytes, base_url: str) -> dict[str, Any]:
         value = {} if text.startswith("{") else None
     if isinstance(value, dict) and (not text or not value or value.get("choices") or value.get("error")):
         return value
-    from agent.refusals import words_of  # its tables are for the rare case
-
     kind = "an HTML page" if text.startswith("<") else "something else"
     raise ProviderFailed(
         f"{base_url} is not an OpenAI-compatible address: it answered with {kind} ({words_of(text)!r}). "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.failures import ModelFailure
-from tools import ToolResult
+from tools import ToolResult, bound
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -49,10 +49,8 @@ class Delegation:
         if not prompt.strip():
             return ToolResult(ok=False, error="The prompt of the sub-agent is empty; say what it has to do")
         if self._made >= self.limits.max_agents:
-            return ToolResult(
-                ok=False,
-                error=f"The limit of {self.limits.max_agents} sub-agents in one turn is reached; do the rest yourself",
-            )
+            error = f"The limit of {self.limits.max_agents} sub-agents in one turn is reached; do the rest yourself"
+            return ToolResult(ok=False, error=error)
         self._made += 1
         number = self._made
         async with self._places:
@@ -69,27 +67,18 @@ class Delegation:
         except TimeoutError:
             if not clock.expired():
                 raise
-            return ToolResult(
-                ok=False, error=f"The sub-agent was stopped at its time limit of {self.limits.timeout_s:g} s"
-            )
+            error = f"The sub-agent was stopped at its time limit of {self.limits.timeout_s:g} s"
+            return ToolResult(ok=False, error=error)
         except ModelFailure as failure:
             return ToolResult(ok=False, error=f"The sub-agent failed ({failure.kind}): {failure}")
-        text = self._bounded(reply.text)
+        text = bound(reply.text, self.limits.result_chars)
         if reply.finish_reason in ("limit", "repeat"):
-            why = (
-                f"its limit of max {child.max_steps} steps" if reply.finish_reason == "limit" else "a repeating failure"
-            )
+            limit = f"its limit of max {child.max_steps} steps"
+            why = limit if reply.finish_reason == "limit" else "a repeating failure"
             return ToolResult(ok=False, error=f"The sub-agent was stopped by {why}. Its last word: {text}")
         if reply.finish_reason == "length":
             text += "\n[the answer was truncated at the length limit]"
         return ToolResult(ok=True, data=text)
-
-    def _bounded(self, text: str) -> str:
-        limit = self.limits.result_chars
-        if len(text) <= limit:
-            return text
-        head = limit * 3 // 4
-        return f"{text[:head]}\n[... truncated: {len(text) - limit} characters omitted ...]\n{text[head - limit :]}"
 
 
 def with_role(agent_type: str | None, instructions: str) -> str:

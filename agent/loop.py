@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -115,16 +116,18 @@ class _Turn:
     async def _ask(self, schemas: Sequence[dict[str, Any]], tool_choice: ToolChoice = "auto") -> Completion:
         self.outcome.steps += 1
         partial: list[str] = []
+        request = functools.partial(complete, self.model, self.messages, schemas, tool_choice=tool_choice)
+        request = functools.partial(request, emit=self.emit, max_retries=self.max_retries, partial=partial)
         try:
             if self.make_room is not None:
                 await self.make_room(False)
             self.emit(StepStarted(self.outcome.steps))
             try:
-                completion = await self._request(schemas, tool_choice, partial)
+                completion = await request()
             except ContextOverflow:
                 if self.make_room is None or not await self.make_room(True):
                     raise
-                completion = await self._request(schemas, tool_choice, partial)
+                completion = await request()
         except asyncio.CancelledError:
             said = "".join(partial).rstrip()
             self.record(assistant_message(f"{said}\n\n[interrupted by the user]".lstrip()))
@@ -138,19 +141,6 @@ class _Turn:
             self.weigh(completion)
         return completion
 
-    async def _request(
-        self, schemas: Sequence[dict[str, Any]], tool_choice: ToolChoice, partial: list[str]
-    ) -> Completion:
-        return await complete(
-            self.model,
-            self.messages,
-            schemas,
-            tool_choice=tool_choice,
-            emit=self.emit,
-            max_retries=self.max_retries,
-            partial=partial,
-        )
-
     def _finish(self, completion: Completion) -> Outcome:
         self.record(assistant_message(completion.content, (), completion.reasoning))
         self.outcome.text = completion.content
@@ -160,14 +150,13 @@ class _Turn:
         return self.outcome
 
     async def _last_word(self, schemas: Sequence[dict[str, Any]]) -> Outcome:
+        steps = self.outcome.steps
         if self.stop == "limit":
-            text = (
-                f"The limit of max {self.outcome.steps} steps is reached; the model may answer once more, without tools"
-            )
+            text = f"The limit of max {steps} steps is reached; the model may answer once more, without tools"
+            self.emit(Notice("limit", text))
         else:
             text = "The model kept repeating one failing call (a loop); it may answer once more, without tools"
-        self.emit(Notice("limit" if self.stop == "limit" else "repeat", text))
-        steps = self.outcome.steps
+            self.emit(Notice("repeat", text))
         completion = await self._ask(schemas, "none")
         self.outcome.steps = steps + 1
         if not completion.content.strip():
@@ -211,9 +200,8 @@ class _Turn:
         else:
             count = self.failed[key] = self.failed.get(key, 0) + 1
             if count == TOLD_AT:
-                self.emit(
-                    Notice("repeat", f"The same call of {call.name} keeps repeating and failing; the model was told")
-                )
+                told = f"The same call of {call.name} keeps repeating and failing; the model was told"
+                self.emit(Notice("repeat", told))
             if count >= TOLD_AT:
                 text += REPEATED.format(count=count)
             if count >= STOPPED_AT:

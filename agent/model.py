@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from agent.answer_reader import read_answer
-from agent.connection_faults import failure_of_connection
 from agent.failures import KeyRefused, ModelFailure, ProviderFailed
 from agent.messages import Completion, Message, ToolChoice
 from agent.redact import hide_key
+from agent.refusals import failure_of_connection, failure_of_status, words_of
 from agent.request_body import RequestBody
 
 if TYPE_CHECKING:
@@ -118,8 +118,6 @@ class OpenAIModel:
                     stream_cls=openai.AsyncStream[object],
                 )
             except openai.APIStatusError as error:
-                from agent.refusals import failure_of_status, words_of  # its tables are for the rare case
-
                 status, headers = error.status_code, error.response.headers
                 body = error.response.content.decode("utf-8", "replace")
                 if status in (400, 422) and self._body.mend(request, words_of(body)):

@@ -17,7 +17,6 @@ from tools import ToolCall
 
 __all__ = ["OfflineModel"]
 
-SHOWN_CHARS = 6_000  # of a file or an output in an answer
 SUMMARY_PIECE_CHARS, SUMMARY_CHARS = 300, 4_000
 ABOUT_USER = re.compile(
     r"(?:i|i'm|i am|me|call|address|always|never|user)\b|my (?!project|repo|code|team)|我(?!们|的项目)|叫我", re.I
@@ -104,11 +103,7 @@ class _Turn:
     def told(self, done: Done) -> str:
         if done.failed:
             return self.say("failed", error=done.result)
-        return self.clip(done.result) if done.result.strip() else self.say("no_output")
-
-    def clip(self, text: str) -> str:
-        more = len(text) - SHOWN_CHARS
-        return text if more <= 0 else text[:SHOWN_CHARS] + self.say("clipped", count=more)
+        return done.result if done.result.strip() else self.say("no_output")
 
 
 def _help(turn: _Turn) -> Step:
@@ -161,7 +156,7 @@ def _recall(turn: _Turn) -> Step:
         return turn.say("known", entries=_listed(found))
     if general and not turn.entries:
         return turn.say("memory_empty" if "memory" in turn.offered else "memory_off")
-    return turn.say("not_known", topic=topic) if general else turn.say("no_answer")
+    return turn.say("not_known", topic=topic) if general else turn.say("unknown")
 
 
 def _delegate(turn: _Turn) -> Step:

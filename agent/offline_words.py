@@ -1,4 +1,4 @@
-"""`SAY`: the sentences of the offline model, in English and Chinese."""
+"""The sentences of the offline model, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -20,14 +20,10 @@ SAY: dict[str, tuple[str, str]] = {
         "要用真正的模型，请设置 OPENAI_API_KEY，或 OPENAI_BASE_URL 和 OPENAI_MODEL。",
     ),
     "unknown": (
-        "I did not understand that: I am a table of rules, not a language model, and no rule fits. "
+        "I cannot answer that: I am a table of rules, not a language model, and no rule and no entry in memory fits. "
         'Try "remember that ...", "what do you know about ...", "read FILE", "run COMMAND" or "help".',
-        "我没听懂：我是一张规则表，不是语言模型，没有规则适用。"
+        "我答不了：我是一张规则表，不是语言模型，没有规则适用，记忆里也没有相关内容。"
         "可以试试“记住……”“你知道……吗”“读取 文件”“运行 命令”或“帮助”。",
-    ),
-    "no_answer": (
-        "I cannot answer that: I am a table of rules, not a language model, and nothing in memory is about it.",
-        "我答不了：我是一张规则表，不是语言模型，记忆里也没有相关内容。",
     ),
     "saved": ("Saved to {file}: {content}", "已记住（{file}）：{content}"),
     "saved_already": ("That is in {file} already: {content}", "{file} 里已经有了：{content}"),
@@ -52,6 +48,5 @@ SAY: dict[str, tuple[str, str]] = {
     "no_tool": ("There is no tool {tool!r} here, so I cannot do that.", "这里没有 {tool!r} 工具，所以做不到。"),
     "no_tools_now": ("I may not use tools any more in this turn.", "这一轮里不能再用工具了。"),
     "sub_agent": ("Sub-agent {number} says: {result}", "子代理 {number} 回答：{result}"),
-    "clipped": ("\n[... {count} more characters]", "\n［……还有 {count} 个字符］"),
     "summary": ("Extract of the talk, made by rules:\n{extract}", "由规则摘录的对话：\n{extract}"),
 }

@@ -1,7 +1,6 @@
-"""`failure_of_status`, `failure_of_event`: what a provider said in refusal, as the failure it is.
+"""What went wrong at a provider, as the failure it is: a status, an error in a stream, a broken connection.
 
-The words for "too long" and "out of credit" differ by provider; the tables here hold them all. They are searched for
-after a failure only, so they are compiled then.
+The words for "too long" and "out of credit" differ by provider; the tables here hold them all.
 """
 
 from __future__ import annotations
@@ -9,16 +8,17 @@ from __future__ import annotations
 import json
 import math
 import re
+import socket
+import ssl
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 
 from agent.failures import ContextOverflow, KeyRefused, ModelFailure, ProviderFailed, RequestRefused
 
-__all__ = ["failure_of_event", "failure_of_status", "retry_after", "words_of"]
+__all__ = ["failure_of_connection", "failure_of_event", "failure_of_status", "retry_after", "words_of"]
 
 WORDS_LIMIT = 600  # characters of the server's own words in a message
 
@@ -91,6 +91,31 @@ def failure_of_event(error: Any, *, model: str = "", base_url: str = "") -> Mode
     return ProviderFailed(f"The provider reported an error while it answered: {words}", retryable=True)
 
 
+def failure_of_connection(error: BaseException, *, base_url: str, timeout_s: float) -> ModelFailure:
+    """Return the `ProviderFailed` that `error` stands for; asking again may help unless the address is wrong."""
+    chain = list(_chain(error))
+    for link in chain:
+        if isinstance(link, socket.gaierror):
+            text = f"The host of {base_url} was not found (DNS: {link.strerror}). Check the base URL and the network"
+            return ProviderFailed(text, retryable=link.errno == socket.EAI_AGAIN)
+        if isinstance(link, ssl.SSLCertVerificationError):
+            text = f"The certificate of {base_url} was refused (TLS: {link.verify_message}); check the address"
+            return ProviderFailed(text)
+        if isinstance(link, ssl.SSLError) and link.reason is not None:
+            return ProviderFailed(f"No TLS connection to {base_url} ({link.reason}); check whether it speaks https")
+        if isinstance(link, ConnectionRefusedError):
+            text = f"Nothing answers at {base_url} (connection refused). Check that the server runs"
+            return ProviderFailed(text, retryable=True)
+    # The HTTP package is known by names: which package that is changes between versions of the client
+    names = {kind.__name__ for link in chain for kind in type(link).__mro__}
+    if "ConnectTimeout" in names:
+        return ProviderFailed(f"No connection to {base_url} came about in time", retryable=True)
+    if "TimeoutException" in names or "TimeoutError" in names:
+        return ProviderFailed(f"The provider said nothing for {timeout_s:g} s (timeout)", retryable=True)
+    why = f"{type(chain[-1]).__name__}: {str(chain[-1]) or 'no more is known'}"
+    return ProviderFailed(f"The connection to {base_url} broke ({why})", retryable=True)
+
+
 def words_of(body: str) -> str:
     """Return what an error page says to a person: the messages in its JSON, the title of its HTML, or its text."""
     try:
@@ -153,8 +178,20 @@ def _stop(said: str) -> str:
 
 
 def _timestamp(text: str) -> float | None:
+    from email.utils import parsedate_to_datetime  # 10 ms to import, for the rare case
+
     try:
         found = parsedate_to_datetime(text)
     except ValueError:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and what it was raised from."""
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            for inner in error.exceptions:
+                yield from _chain(inner)
+        error = error.__cause__ or error.__context__

@@ -48,15 +48,17 @@ async def complete(
                 emit(AnswerDropped(str(failure)))
             empty += isinstance(failure, EmptyAnswer)
             if not failure.retryable or failed >= max_retries or empty > EMPTY_RETRIES:
-                raise _given_up(failure, failed) from None
+                raise (_again(failure, f"given up after {failed + 1} attempts") if failed else failure) from None
             asked_s = failure.retry_after_s or 0.0
             if asked_s > LONGEST_WAIT_S:
-                raise _too_long(failure, asked_s) from None
+                why = f"the provider asks to wait {asked_s:.0f} s ({asked_s / 60:.0f} minutes), which is too long: try again then"
+                raise _again(failure, why) from None
             backoff_s = FIRST_WAIT_S * 2**failed
             wait_s = max(backoff_s, asked_s) + 0.25 * backoff_s * rng()
             failed += 1
             shown.clear()
-            emit(Notice("retry", f"{_bare(failure)} (retry {failed} of {max_retries} in {wait_s:.1f} s)"))
+            why = f"retry {failed} of {max_retries} in {wait_s:.1f} s"
+            emit(Notice("retry", str(_again(failure, why))))
         await sleep(wait_s)
 
 
@@ -81,23 +83,6 @@ async def _answer(
     raise ProviderFailed(f"The model {model.name!r} ended without an answer.")
 
 
-def _bare(failure: ModelFailure) -> str:
-    return str(failure).rstrip(".")
-
-
-def _given_up(failure: ModelFailure, retries: int) -> ModelFailure:
-    if not retries:
-        return failure
-    return _again(failure, f"{_bare(failure)} (given up after {retries + 1} attempts)")
-
-
-def _too_long(failure: ModelFailure, asked_s: float) -> ModelFailure:
-    minutes = f" ({asked_s / 60:.0f} minutes)" if asked_s >= 120 else ""
-    return _again(
-        failure,
-        f"{_bare(failure)} (the provider asks to wait {asked_s:.0f} s{minutes}, which is too long: try again then)",
-    )
-
-
-def _again(failure: ModelFailure, text: str) -> ModelFailure:
+def _again(failure: ModelFailure, why: str) -> ModelFailure:
+    text = f"{str(failure).rstrip('.')} ({why})"
     return type(failure)(text, status=failure.status, retryable=failure.retryable, retry_after_s=failure.retry_after_s)

@@ -55,15 +55,16 @@ class Session:
         session._acquire()
         try:
             talk = read_talk(path)
+            if not talk.head and not talk.messages:
+                raise SessionUnavailable(f"{str(path)!r} holds no session: no line of it could be read")
+            if int(talk.head.get("version") or VERSION) > VERSION:
+                raise SessionUnavailable(f"{str(path)!r} was written by a newer version of my-agent; update to open it")
         except OSError as error:
             session.close()
             raise SessionUnavailable(f"Session file {str(path)!r} cannot be read: {error.strerror}") from error
-        if not talk.head and not talk.messages:
+        except SessionUnavailable:
             session.close()
-            raise SessionUnavailable(f"{str(path)!r} holds no session: no line of it could be read")
-        if int(talk.head.get("version") or VERSION) > VERSION:
-            session.close()
-            raise SessionUnavailable(f"{str(path)!r} was written by a newer version of my-agent; update to open it")
+            raise
         session._head = talk.head or {"id": path.stem}
         session.messages = heal(talk.messages)
         session._torn = talk.torn

@@ -7,6 +7,7 @@ from typing import Any
 from agent.failures import EmptyAnswer, ProviderFailed
 from agent.messages import Completion, Usage, scrub, text_of
 from agent.open_calls import OpenCalls
+from agent.refusals import failure_of_event
 
 __all__ = ["Assembly", "usage_of"]
 
@@ -92,8 +93,6 @@ class Assembly:
         return scrub(text)
 
     def _fail(self, error: Any) -> None:
-        from agent.refusals import failure_of_event  # its tables are for the rare case
-
         raise failure_of_event(error, **self._where)
 
     def _empty(self, reasoning: str) -> EmptyAnswer:

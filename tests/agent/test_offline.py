@@ -148,7 +148,7 @@ def test_everything_known_is_listed_without_blocked_entries() -> None:
 
 
 def test_what_is_not_known_is_said() -> None:
-    assert "nothing in memory" in Talk(*ALL).say("What is the capital of France?")
+    assert "no entry in memory" in Talk(*ALL).say("What is the capital of France?")
     assert "nothing about cats" in Talk(*ALL).say("what do you know about cats?")
 
 
@@ -239,12 +239,6 @@ def test_several_jobs_go_to_sub_agents_side_by_side() -> None:
 
     assert [arguments["prompt"] for _, arguments in talk.calls] == ["read a.txt", "read b.txt"]
     assert "Sub-agent 1 says: salt" in said and "Error: step limit" in said and said.count(NOTES[0]) == 1
-
-
-def test_long_results_are_clipped() -> None:
-    said = Talk(*ALL).say("read a.txt", "x" * 50_000)
-
-    assert len(said) < 7_000 and "44000 more characters" in said
 
 
 @pytest.mark.parametrize("text", ["help", "who are you?", "帮助", "The sky is blue", "你好", "hello"])
