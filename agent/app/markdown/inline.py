@@ -57,9 +57,10 @@ def split_spans(text: str, *, final: bool, before: str = "") -> tuple[list[Span]
         spans.append((text[start : found.start()], ""))
         spans += _inside(run, text[place : end.start()])
         start = place = end.end()
-    if not final and text.endswith("\\"):
-        return _with_plain(spans, text[start:-1]), "\\"
-    return _with_plain(spans, text[start:]), ""
+    rest = text[start:]
+    if not final and rest.endswith("\\"):
+        return _with_plain(spans, rest[:-1]), "\\"
+    return _with_plain(spans, rest), ""
 
 
 def _with_plain(spans: list[Span], text: str) -> list[Span]:
