@@ -14,7 +14,7 @@ from agent.history import History
 from agent.home import MemoryDir
 from agent.loop import react
 from agent.memory_layers import MemoryLayers
-from agent.messages import Message, Model, Usage, scrub, user_message
+from agent.messages import Message, Model, Usage, scrub, text_of, user_message
 from agent.model import OpenAIModel
 from agent.reply import Reply, memory_write
 from agent.session import Session
@@ -59,7 +59,7 @@ class Agent:
         name: str = "main",
         cwd: Path | str | None = None,
     ) -> None:
-        """Wire the parts together; nothing is asked of the model yet.
+        """Wire the parts together.
 
         `memory_limits`: characters of MEMORY.md and USER.md. `context_budget`: tokens of a request at most.
         `private`: folders that no sub-agent's file tool may touch, beside those of memory and of the session.
@@ -97,13 +97,11 @@ class Agent:
 
     @property
     def memory_store(self) -> MemoryStore | None:
-        """The curated memory, None where it is off."""
         return self.memory.store
 
     @property
     def system_prompt(self) -> str:
-        """The frozen prefix of every request."""
-        return self._history.prompt
+        return text_of(self._history.messages[0])
 
     @property
     def messages(self) -> list[Message]:
@@ -126,7 +124,6 @@ class Agent:
 
     @property
     def context_budget(self) -> int:
-        """The tokens a request may have."""
         return self._compactor.budget_tokens
 
     async def run(self, text: str, *, on_event: Emit = ignore) -> Reply:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.messages import Message, text_of
 from prompts import render
+from tools import bound
 
 if TYPE_CHECKING:
     import tiktoken
@@ -151,12 +152,7 @@ def is_summary(message: Message) -> bool:
 
 
 def _transcript(message: Message) -> str:
-    parts = [text_of(message)]
-    parts += [
-        f"calls {call['function']['name']} {call['function']['arguments']}" for call in message.get("tool_calls") or ()
-    ]
+    calls = [call["function"] for call in message.get("tool_calls") or ()]
+    parts = [text_of(message), *(f"calls {call['name']} {call['arguments']}" for call in calls)]
     text = "\n".join(part for part in parts if part)
-    if len(text) > CLIP_CHARS:
-        half = CLIP_CHARS // 2
-        text = f"{text[:half]}\n[{len(text) - CLIP_CHARS} characters left out]\n{text[-half:]}"
-    return f"{message.get('role', '')}: {text}"
+    return f"{message.get('role', '')}: {bound(text, CLIP_CHARS)}"

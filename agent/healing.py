@@ -38,10 +38,8 @@ def heal(messages: Iterable[Any]) -> list[Message]:
         for old, new in waiting:
             found = results.pop(old, None)
             text = NO_RESULT if found is None else scrub(text_of(found))
-            same = found is not None and old == new and found.get("content") == text
-            healed.append(
-                found if found is not None and same else {"role": "tool", "tool_call_id": new, "content": text}
-            )
+            mended = {"role": "tool", "tool_call_id": new, "content": text}
+            healed.append(found if found == mended else mended)
         waiting.clear()
         results.clear()
 
@@ -83,13 +81,8 @@ def _assistant(message: Message, taken: set[str], waiting: list[tuple[str, str]]
         new = unique_id(old, taken, number)
         arguments = function.get("arguments")
         arguments = json_object(scrub(arguments)) if isinstance(arguments, str) else "{}"
-        calls.append(
-            {
-                "id": new,
-                "type": "function",
-                "function": {"name": call_name(function["name"]), "arguments": arguments or "{}"},
-            }
-        )
+        function = {"name": call_name(function["name"]), "arguments": arguments or "{}"}
+        calls.append({"id": new, "type": "function", "function": function})
         waiting.append((old, new))
     if not calls and not text.strip():
         return None

@@ -13,20 +13,12 @@ __all__ = ["History"]
 
 
 class History:
-    """What is sent, in order. `messages` is the live list; it is changed through the methods only.
-
-    With a session every change is written to its file too.
-    """
+    """What is sent, in order; `messages` is the live list. With a session every change is written to its file too."""
 
     def __init__(self, session: Session | None) -> None:
         self.session = session
         self.messages: list[Message] = [{"role": "system", "content": ""}]
         self.messages += session.messages if session is not None else []
-
-    @property
-    def prompt(self) -> str:
-        """The system prompt."""
-        return text_of(self.messages[0])
 
     def freeze(self, prompt: str) -> None:
         """Set the system prompt; done when an agent is built or reset, never in between."""

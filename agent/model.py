@@ -32,11 +32,8 @@ CONNECT_TIMEOUT_S = 20.0
 
 
 class OpenAIModel:
-    """A model behind an OpenAI-compatible address. One request a call; nothing is retried.
-
-    The one exception: fields of the request that the server says it does not know are left out from then on, and the
-    same request is made again within the call.
-    """
+    """A model behind an OpenAI-compatible address. One request a call, nothing is retried; but fields of the request
+    that the server says it does not know are left out from then on, and the same request is made again."""
 
     def __init__(
         self,
@@ -51,10 +48,9 @@ class OpenAIModel:
     ) -> None:
         """Prepare a client of `name`; nothing is loaded or contacted before the first request.
 
-        `base_url` is taken with or without `/v1`. Without it and without a key, `OPENAI_BASE_URL` and `OPENAI_API_KEY`
-        count; the key of the environment is never sent to a `base_url` given here. `timeout_s` bounds the silence of
-        the server. `replay_reasoning` says whether earlier reasoning is sent back (None: known providers that want
-        it). Raises `ValueError` for a URL that is none.
+        Without a `base_url` `OPENAI_BASE_URL` and `OPENAI_API_KEY` count; that key is never sent to a `base_url` given
+        here. `timeout_s` bounds the silence of the server. `replay_reasoning`: whether earlier reasoning is sent back
+        (None: to known providers that want it). Raises `ValueError` for a URL that is none.
         """
         self.name = name
         if base_url is None:
@@ -91,7 +87,8 @@ class OpenAIModel:
             finally:
                 await response.close()
         except ModelFailure as failure:
-            raise self._without_key(failure) from None
+            failure.args = (hide_key(str(failure), self._key),)
+            raise
 
     async def close(self) -> None:
         """Close the connections. The next request opens new ones."""
@@ -163,14 +160,6 @@ class OpenAIModel:
             raise KeyRefused(
                 f"The API key is not one: among its {len(self._key)} characters are some that no key has. Set it again."
             )
-
-    def _without_key(self, failure: ModelFailure) -> ModelFailure:
-        return type(failure)(
-            hide_key(str(failure), self._key),
-            status=failure.status,
-            retryable=failure.retryable,
-            retry_after_s=failure.retry_after_s,
-        )
 
 
 def _endpoint(base_url: str) -> str:

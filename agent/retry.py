@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 from agent.events import AnswerDropped, Emit, Notice, TextDelta
@@ -42,7 +42,7 @@ async def complete(
     failed = empty = 0
     while True:
         try:
-            return await _answer(model, messages, tools, tool_choice, emit, shown)
+            return await _answer(model.name, model.stream(messages, tools, tool_choice=tool_choice), emit, shown)
         except ModelFailure as failure:
             if shown:
                 emit(AnswerDropped(str(failure)))
@@ -51,7 +51,8 @@ async def complete(
                 raise (_again(failure, f"given up after {failed + 1} attempts") if failed else failure) from None
             asked_s = failure.retry_after_s or 0.0
             if asked_s > LONGEST_WAIT_S:
-                why = f"the provider asks to wait {asked_s:.0f} s ({asked_s / 60:.0f} minutes), which is too long: try again then"
+                asked = f"{asked_s:.0f} s ({asked_s / 60:.0f} minutes)"
+                why = f"the provider asks to wait {asked}, which is too long: try again then"
                 raise _again(failure, why) from None
             backoff_s = FIRST_WAIT_S * 2**failed
             wait_s = max(backoff_s, asked_s) + 0.25 * backoff_s * rng()
@@ -62,15 +63,7 @@ async def complete(
         await sleep(wait_s)
 
 
-async def _answer(
-    model: Model,
-    messages: Sequence[Message],
-    tools: Sequence[dict[str, Any]],
-    tool_choice: ToolChoice,
-    emit: Emit,
-    shown: list[str],
-) -> Completion:
-    pieces = model.stream(messages, tools, tool_choice=tool_choice)
+async def _answer(name: str, pieces: AsyncIterator[str | Completion], emit: Emit, shown: list[str]) -> Completion:
     try:
         async for piece in pieces:
             if isinstance(piece, Completion):
@@ -80,7 +73,7 @@ async def _answer(
     finally:
         if isinstance(pieces, AsyncGenerator):
             await pieces.aclose()  # at once, and not when the collector finds it: the connection hangs on it
-    raise ProviderFailed(f"The model {model.name!r} ended without an answer.")
+    raise ProviderFailed(f"The model {name!r} ended without an answer.")
 
 
 def _again(failure: ModelFailure, why: str) -> ModelFailure:

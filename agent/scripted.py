@@ -57,7 +57,8 @@ class ScriptedModel:
         self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], *, tool_choice: ToolChoice = "auto"
     ) -> AsyncIterator[str | Completion]:
         self.requests.append(ScriptedRequest(copy.deepcopy(list(messages)), copy.deepcopy(list(tools)), tool_choice))
-        self._follow(messages, tools)
+        if self._check:
+            self._follow(messages, tools)
         answer = self._next_answer()  # before any wait, so that parallel requests are answered in the order they came
         await asyncio.sleep(self._delay_s)
         while callable(answer) and not isinstance(answer, BaseException):
@@ -89,32 +90,25 @@ class ScriptedModel:
         return self._script[self._played - 1]
 
     def _follow(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> None:
-        if not self._check:
-            return
         # As text, because a message that was changed in place equals itself
         texts = [json.dumps(message, ensure_ascii=False) for message in messages]
         tools_text = json.dumps(list(tools), ensure_ascii=False)
-        users = (text for message, text in zip(messages, texts, strict=True) if message.get("role") == "user")
-        conversations = self._conversations.setdefault(next(users, ""), [])
+        opening = next((text for text, one in zip(texts, messages, strict=True) if one.get("role") == "user"), "")
+        conversations = self._conversations.setdefault(opening, [])
         begins = all(message.get("role") != "assistant" for message in messages)
-        extended = [known for known in conversations if texts[: len(known[0])] == known[0]]
-        if extended:
-            before = max(extended, key=lambda known: len(known[0]))
-            if before[1] != tools_text:
-                raise AssertionError(f"{self._request} changes the tools:\n{_difference(before[1], tools_text)}")
-            if not begins or before[0] != texts:  # the same beginning again may be a second conversation
-                conversations.remove(before)
-        elif not begins and conversations:
-            known = max((known for known, _ in conversations), key=lambda known: _common(known, texts))
-            at = _common(known, texts)
-            after = texts[at] if at < len(texts) else "(nothing)"
-            where = f"{self._request} does not extend the one before it, from message {at} on"
-            raise AssertionError(f"{where}:\n{_difference(known[at], after)}")
+        name = f"request {len(self.requests)} to the scripted model"
+        if conversations:
+            before, tools_before = max(conversations, key=lambda known: _common(known[0], texts))
+            at = _common(before, texts)
+            if at == len(before) and tools_before != tools_text:
+                raise AssertionError(f"{name} changes the tools:\n{_difference(tools_before, tools_text)}")
+            if at < len(before) and not begins:
+                after = texts[at] if at < len(texts) else "(nothing)"
+                where = f"{name} does not extend the one before it, from message {at} on"
+                raise AssertionError(f"{where}:\n{_difference(before[at], after)}")
+            if at == len(before) and not (begins and before == texts):  # the same again may be a second conversation
+                conversations.remove((before, tools_before))
         conversations.append((texts, tools_text))
-
-    @property
-    def _request(self) -> str:
-        return f"request {len(self.requests)} to the scripted model"
 
 
 def _common(left: Sequence[str], right: Sequence[str]) -> int:

@@ -43,7 +43,6 @@ class Talk:
 
     @property
     def title(self) -> str:
-        """The first words of the first user message, on one line."""
         return title_of(self.messages)
 
     def take(self, line: dict[str, Any]) -> bool:
