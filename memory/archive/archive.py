@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -59,7 +59,8 @@ class Kept:
 class Found:
     """What a search found. `warning`: meaning could not be searched, the hits are by words."""
 
-    hits: list[Hit]
+    # Not in the repr: asyncio's Runner makes one of each result, for an error text of its own (CPython 3.11).
+    hits: list[Hit] = field(repr=False)
     warning: str = ""
 
 

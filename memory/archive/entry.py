@@ -108,7 +108,7 @@ def ticks(when: datetime) -> int:
 
 
 def moment(microseconds: int) -> datetime:
-    return EPOCH + timedelta(microseconds=microseconds)
+    return EPOCH + timedelta(0, 0, microseconds)
 
 
 def clean_key(key: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from memory.archive.backend import Block, Writer
 from memory.archive.text import Terms, stem
 
-__all__ = ["FOLD_AT", "ROW_BYTES", "fold", "fold_all", "split"]
+__all__ = ["BULK", "FOLD_AT", "ROW_BYTES", "fold", "fold_all", "split"]
 
 # So many entries may be loose: each costs every search some 5 us, and each fold is paid by one store.
 FOLD_AT = 128
@@ -23,9 +23,9 @@ BLOCK_ROWS = 2_048
 ROW_BYTES = 7
 
 
-def fold(writer: Writer) -> None:
-    """Fold if enough has come together since the last time."""
-    if len(writer.unfolded(FOLD_AT)) + len(writer.removed(FOLD_AT)) >= FOLD_AT:
+def fold(writer: Writer, at: int = FOLD_AT) -> None:
+    """Fold if so many entries have come together since the last time."""
+    if len(writer.unfolded(at)) + len(writer.removed(at)) >= at:
         fold_all(writer)
 
 

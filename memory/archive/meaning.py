@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memory.archive.access import View
 from memory.archive.backend import Backend, Matrix, Stored
@@ -32,7 +32,7 @@ class Meaning:
     """A query as a vector of a model."""
 
     model: str
-    vector: Matrix
+    vector: Matrix = field(repr=False)
 
 
 class Embeddings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 
 from memory.archive.backend import Neighbour
 from memory.archive.entry import Entry, Hit
@@ -14,7 +15,8 @@ __all__ = ["REACH", "Candidate", "Scale", "Weights", "asks", "bears", "echoes", 
 DIGITS = 4
 # Scores that differ by less are one and the same, whatever the last bits of an addition say.
 COMPARED_DIGITS = 6
-LEADERS = 10
+# One in so many candidates leads.
+LEADER_OF = 5
 REACH = 2
 ECHO = {1: 0.3, 2: 0.2}
 ECHO_TICKS = 3_600 * 10**6
@@ -71,9 +73,9 @@ class Scale:
             each.score = self.keyword * each.text + self.vector * near
 
 
-def leaders(candidates: Iterable[Candidate]) -> list[Candidate]:
+def leaders(candidates: Sequence[Candidate], wanted: int) -> list[Candidate]:
     """Return the best few: their neighbours are looked at."""
-    return sorted((each for each in candidates if each.counts), key=order)[:LEADERS]
+    return nsmallest(wanted // LEADER_OF, (each for each in candidates if each.counts), key=order)
 
 
 def echoes(leading: Sequence[Candidate], around: Mapping[int, Sequence[Neighbour]]) -> dict[int, float]:
@@ -103,13 +105,13 @@ def signals(entry: Entry, names: frozenset[str], date: DateHint | None) -> float
     return factor * (1.0 - QUESTION_LOSS * asks(entry))
 
 
-def hits(candidates: Iterable[Candidate]) -> list[Hit]:
-    """Return the hits, best first, their scores brought back under 1 where signals lifted them above."""
+def hits(candidates: Iterable[Candidate], limit: int) -> list[Hit]:
+    """Return the best hits, best first, their scores brought back under 1 where signals lifted them above."""
     counting = [each for each in candidates if each.counts]
     highest = max([1.0, *(each.score for each in counting)])
     for each in counting:
         each.score = round(each.score / highest, DIGITS)
-    return [Hit(each.entry, each.score) for each in sorted(counting, key=order)]
+    return [Hit(each.entry, each.score) for each in nsmallest(limit, counting, key=order)]
 
 
 def order(candidate: Candidate) -> tuple[float, float, str, str]:

@@ -60,13 +60,13 @@ class Searcher:
         with self._text.sight(reader, asked.view) as known:
             names = known.names(asked.query)
             text = known.scores(asked.query, asked.chosen) if asked.words else None
-        found = dict(reader.fetch(asked.view, text.best(asked.wanted)) if text else ())
-        if asked.meaning:
-            found |= nearest(reader, asked, asked.meaning)
+        ids = text.best(asked.wanted) if text else []
+        near = nearest(reader, asked, asked.meaning) if asked.meaning else {}
+        found = near | dict(reader.fetch(asked.view, [number for number in ids if number not in near]))
         candidates = measured(reader, asked, text, found)
         scale = rank.Scale.of(candidates, asked.words, asked.meaning is not None, self._weights)
         scale.fuse(candidates)
-        leading = rank.leaders(candidates)
+        leading = rank.leaders(candidates, asked.wanted)
         around = reader.around(
             asked.view, [each.id for each in leading if each.entry.category != CONVERSATION], rank.REACH
         )
@@ -79,7 +79,7 @@ class Searcher:
         date = date_hint(asked.query)
         for each in (*candidates, *joined):
             each.score = (each.score + gains.get(each.id, 0.0)) * rank.signals(each.entry, names, date)
-        return rank.hits((*candidates, *joined))[: asked.limit]
+        return rank.hits((*candidates, *joined), asked.limit)
 
 
 def measured(reader: Reader, asked: Asked, text: Scores | None, found: Mapping[int, Entry]) -> list[Candidate]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -53,16 +54,19 @@ class Upkeep(ABC):
         """
         created = updated = 0
         rest = iter(entries)
+
+        def put(some: Sequence[Entry]) -> int:
+            with self.backend.writing() as writer:
+                replaced = sum(keeping.restore(writer, entry) for entry in some)
+                # Folding many at once costs each of them less; the last few are folded after the last batch.
+                index.fold(writer, index.BULK if some else index.FOLD_AT)
+            return replaced
+
         while some := [checked(entry) for entry in islice(rest, IMPORTED_AT_ONCE)]:
-
-            def put(some: Sequence[Entry] = some) -> int:
-                with self.backend.writing() as writer:
-                    replaced = sum(keeping.restore(writer, entry) for entry in some)
-                    index.fold(writer)
-                return replaced
-
-            replaced = await in_thread(put)
+            replaced = await in_thread(partial(put, some))
             created, updated = created + len(some) - replaced, updated + replaced
+        if created or updated:
+            await in_thread(partial(put, []))
         return created, updated
 
     async def stats(self, who: Principal | None = None) -> dict[str, Any]:

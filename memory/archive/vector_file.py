@@ -28,6 +28,7 @@ MAGIC = b"my-agent vectors 1\n"
 HEADER_BYTES = 64
 SCAN_ROWS = 65_536
 COPY_ROWS = 4_096
+NUMPY_2 = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 Rows = Callable[[str, Sequence[Any]], list[Any]]
 
 
@@ -104,8 +105,7 @@ class VectorFile:
             return {}
         scores = np.empty(len(self.ids), np.float32)
         for start in range(0, len(scores), SCAN_ROWS):
-            # As fast as `dot`, for memory is what is slow, and it keeps to one core.
-            np.einsum("ij,j->i", self.vectors[start : start + SCAN_ROWS], vector, out=scores[start : start + SCAN_ROWS])
+            products(self.vectors[start : start + SCAN_ROWS], vector, scores[start : start + SCAN_ROWS])
         found: dict[int, float] = {}
         wanted = limit
         while True:  # an entry may have many rows: look at more of them until there are enough entries
@@ -145,8 +145,9 @@ class VectorFile:
         return min((ids - HEADER_BYTES) // 16, vectors // (4 * self._dimensions))
 
     def _map(self, count: int) -> None:
-        self.ids = np.memmap(self._ids_path, np.int64, mode="r", offset=HEADER_BYTES, shape=(count, 2))
-        self.vectors = np.memmap(self._vec_path, np.float32, mode="r", shape=(count, self._dimensions))
+        ids = np.memmap(self._ids_path, np.int64, mode="r", offset=HEADER_BYTES, shape=(count, 2))
+        vectors = np.memmap(self._vec_path, np.float32, mode="r", shape=(count, self._dimensions))
+        self.ids, self.vectors = ids.view(np.ndarray), vectors.view(np.ndarray)
 
     def _start_again(self) -> None:
         self.ids, self.vectors = self.ids[:0], self.vectors[:0]
@@ -194,6 +195,14 @@ class VectorFile:
         if header != self._header or not len(self.ids):
             return not len(self.ids) and (header != self._header or there == 0)
         return there == len(self.ids) and last == self.ids[-1:].tobytes()
+
+
+def products(rows: NDArray[np.float32], vector: NDArray[np.float32], out: NDArray[np.float32]) -> None:
+    """Multiply each row by the vector, on one core: threads of `dot` wait for each other on a busy machine."""
+    if NUMPY_2:
+        np.vecdot(rows, vector, out=out)
+    else:
+        np.einsum("ij,j->i", rows, vector, out=out)
 
 
 def write_at(path: Path, offset: int, data: bytes) -> None:

@@ -62,6 +62,8 @@ class Vocabulary:
     def __init__(self, reader: Reader, view: View, loose: Turned, gone: Turned) -> None:
         self._reader, self._owner, self._loose, self._gone = reader, view.owner, loose, gone
         self._vocables: dict[str, dict[int, Vocable]] = {}
+        self._alike: set[str] = set()
+        # terms of the blocks that have the stem of some word
 
     def scores(self, query: str, chosen: Filter) -> Scores:
         """Return the text scores of all entries inside the view that pass the filter and have a word of the query."""
@@ -95,7 +97,9 @@ class Vocabulary:
         stems = {word.text: word.text if word.paired else stem(word.text) for word in words}
         longer = [word.text for word in words if not word.paired and len(word.text) >= PREFIX_LETTERS]
         self._learn(self._reader.vocables(self._owner, list(stems)))
-        self._learn(self._reader.with_stems(self._owner, [stems[word] for word in longer]))
+        alike = self._reader.with_stems(self._owner, [stems[word] for word in longer])
+        self._learn(alike)
+        self._alike = {vocable.term for vocable in alike}
         groups: dict[str, dict[str, float]] = {}
         for word, root in stems.items():
             group = groups.setdefault(root, {})
@@ -144,7 +148,7 @@ class Vocabulary:
 
     def _related(self, word: str, root: str) -> list[str]:
         start = word[:STEM_START]
-        folded = [term for term in self._vocables if term.startswith(start) and stem(term) == root]
+        folded = [term for term in self._alike if term.startswith(start) and stem(term) == root]
         return [*folded, *self._loose.with_stem(word, root)]
 
     def _learn(self, vocables: Sequence[Vocable]) -> None:
