@@ -15,7 +15,6 @@ from memory.refusal import StoreDamaged
 
 __all__ = ["EntryFile"]
 
-LOCK_NAME = ".lock"
 READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe would block
 STAYS = "Its bytes stay as they are; save it as UTF-8, or move it away, then try again."
 
@@ -31,16 +30,15 @@ class EntryFile:
     def read(self) -> str:
         """Return the text, "" where there is no file. Raises `StoreDamaged` for what is no text."""
         try:
-            content = self._content()
+            text = self._content().decode("utf-8")
         except FileNotFoundError:
             return ""
         except OSError as error:
             raise StoreDamaged(f"'{self.path}' cannot be read: {error.strerror}. It stays as it is.") from error
-        try:
-            text = content.decode("utf-8")
         except UnicodeDecodeError as error:
-            at = error.start
-            raise StoreDamaged(f"'{self.path}' is not UTF-8 text: byte {at} cannot be read. {STAYS}") from error
+            raise StoreDamaged(
+                f"'{self.path}' is not UTF-8 text: byte {error.start} cannot be read. {STAYS}"
+            ) from error
         if "\x00" in text:
             raise StoreDamaged(f"'{self.path}' cannot be read: it holds NUL bytes, so it is UTF-16 or torn. {STAYS}")
         return text
@@ -66,27 +64,17 @@ class EntryFile:
 
         Sweeps what a killed writer left. Raises `StoreBusy`.
         """
-        first, *others = self._lock_files()
-        with locked(first, self._lock_timeout_s), contextlib.ExitStack() as held:
-            for other in others:
-                held.enter_context(locked(other, self._lock_timeout_s))
-            sweep(self.path)
-            yield
-
-    def _lock_files(self) -> list[str]:
         folders = [self.folder]
         if os.path.islink(self.path):  # in one order, so that no two wait for each other
             folders = sorted({os.path.realpath(self.folder), os.path.dirname(os.path.realpath(self.path))})
-        return [os.path.join(folder, LOCK_NAME) for folder in folders]
+        with contextlib.ExitStack() as held:
+            for folder in folders:
+                held.enter_context(locked(os.path.join(folder, ".lock"), self._lock_timeout_s))
+            sweep(self.path)
+            yield
 
     def _content(self) -> bytes:
-        descriptor = os.open(self.path, READ_FLAGS)
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        with open(os.open(self.path, READ_FLAGS), "rb", buffering=0) as file:  # noqa: PTH123
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise StoreDamaged(f"'{self.path}' cannot be read: it is no file. Move it away, then try again.")
-            pieces = []
-            while piece := os.read(descriptor, 1 << 20):
-                pieces.append(piece)
-            return b"".join(pieces)
-        finally:
-            os.close(descriptor)
+            return file.read()

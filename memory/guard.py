@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+import re
+
 from memory.credentials import credential_kind
-from memory.hidden import hidden_character
 from memory.orders import holds_order
 
-__all__ = ["blocked", "holds_delimiter_line", "reason_to_hide", "reason_to_refuse", "shown"]
+__all__ = ["blocked", "defuse", "hidden_character", "reason_to_hide", "reason_to_refuse", "shown"]
 
-DELIMITER = "§"
+# Never needed in text: zero-width space, word joiner and invisible operators, bidirectional controls, deprecated,
+# annotation and shorthand controls, the Mongolian vowel separator.
+ALWAYS = "\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufff9-\ufffb\u180e\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+TAGS = "\U000e0000-\U000e007f"
+SELECTORS = "\ufe00-\ufe0f"
+IDEOGRAPHIC_SELECTORS = "\U000e0100-\U000e01ef"
+JOINERS = "\u200c\u200d"
+FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"  # such as Scotland's
+IDEOGRAPH = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+LETTER = r"[A-Za-z\u00c0-\u024f\u3400-\u4dbf\u4e00-\u9fff]"  # scripts that need no joiner
+FORBIDDEN = (
+    f"[{ALWAYS}{TAGS}]|(?<=[A-Za-z])[{SELECTORS}]|(?<!{IDEOGRAPH})[{IDEOGRAPHIC_SELECTORS}]"
+    f"|(?<={LETTER})[{JOINERS}]+(?={LETTER})"
+    f"|[{JOINERS}{SELECTORS}{IDEOGRAPHIC_SELECTORS}\u200e\u200f]{{4}}"  # one hides a bit, a row hides a letter
+)
+
+
+def hidden_character(text: str) -> str | None:
+    """Return the first character that hides text, as `U+200B`; None where there is none.
+
+    Emoji joined or coloured, flags, Persian and Indic joiners, right-to-left marks and variants of ideographs pass.
+    """
+    found = None if text.isascii() else re.search(FORBIDDEN, re.sub(FLAG, "", text))
+    return f"U+{ord(found[0][0]):04X}" if found else None
 
 
 def reason_to_refuse(text: str) -> str | None:
-    """Return why the text may not be stored, as a sentence with what to do; None where it may.
-
-    Refused: lone surrogates, NUL, characters that hide text, orders to a later model, private keys and API keys.
-    Delimiter lines are a matter of the file: see `holds_delimiter_line`.
-    """
+    """Return why the text may not be stored, as a sentence with what to do; None where it may."""
+    if re.search(r"(?m)^[^\S\n]*§[^\S\n]*$", text):
+        return "a line with only § divides entries; give one entry at a time, without it"
     if "\x00" in text:
         return "the text holds a NUL character; send it without"
-    if not _is_whole(text):
+    if re.search("[\ud800-\udfff]", text):
         return "the text holds half a character (a lone surrogate) and cannot be written as UTF-8; send it again whole"
     if character := hidden_character(text):
         return f"the text holds {character}, an invisible character that can hide text; send it without"
@@ -40,9 +62,7 @@ def reason_to_hide(text: str) -> str | None:
     """Return why no model may see this text from disk, in a few words; None where it may."""
     if hidden_character(text):
         return "invisible characters that can hide text"
-    if holds_order(text):
-        return "an order to a later model"
-    return None
+    return "an order to a later model" if holds_order(text) else None
 
 
 def shown(text: str) -> str:
@@ -52,19 +72,10 @@ def shown(text: str) -> str:
 
 
 def blocked(reason: str) -> str:
-    """Return the line that stands in the place of a text that no model may see."""
     return f"[blocked: {reason}; it is on disk, where a person can look at it and remove it]"
 
 
-def holds_delimiter_line(text: str) -> bool:
-    """Is there a line that holds only `§` and blanks? A file of entries is divided there."""
-    return DELIMITER in text and any(line.strip() == DELIMITER for line in text.split("\n"))
-
-
-def _is_whole(text: str) -> bool:
-    """Can the text be written as UTF-8?"""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+def defuse(text: str, mark: str) -> str:
+    """Return the text with the brackets of `<MARK>` and `</MARK>` in it escaped, in any case and with any blanks."""
+    name = r"[\s_-]*".join(map(re.escape, mark.split("_")))
+    return re.sub(rf"[<＜](?=\s*(?:[/／]\s*)?{name})", "&lt;", text, flags=re.IGNORECASE)

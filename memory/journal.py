@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, get_args
@@ -21,10 +21,9 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who changes memory, and in which call."""
+    """Who changes memory, and in which call. `author` is "user" or "agent"."""
 
     author: str = ""
-    # "user" or "agent"
     agent: str = ""
     session: str = ""
     turn: int = 0
@@ -33,28 +32,23 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change, with all that taking it back needs."""
+    """One change: `before` is the entry that is gone, `after` the one that came, `place` its index.
+
+    Of an edit or import they are all entries, as the file had them. `at` is ISO 8601, UTC.
+    """
 
     id: str
     at: str
-    # ISO 8601, UTC
     action: Action
     target: str
     before: str | None = None
-    # The entry that is gone; of an edit or import: all entries, as the file had them
     after: str | None = None
-    # The entry that came
     place: int = 0
-    # The index of the entry
     author: str = ""
     agent: str = ""
     session: str = ""
     turn: int = 0
     call_id: str = ""
-
-
-NAMES = [field.name for field in fields(Change)]
-ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 class Journal:
@@ -79,29 +73,20 @@ class Journal:
         origin: Origin | None = None,
     ) -> Change:
         """Record a change. Call it under the lock of the store; raises `OSError`, and leaves no half line then."""
-        who = origin or Origin()
-        change = Change(
-            os.urandom(6).hex(), self._now(), action, target, before, after, place,
-            who.author, who.agent, who.session, who.turn, who.call_id,
-        )  # fmt: skip
-        values = {name: getattr(change, name) for name in NAMES}
-        line = ENCODER.encode(values).encode("utf-8", "replace") + b"\n"
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
-        try:
-            end = os.lseek(descriptor, 0, os.SEEK_END)
-            if end and _last_byte(descriptor) != b"\n":
-                line = b"\n" + line
-            written = os.write(descriptor, line)
+        now = self._clock().astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+        who = asdict(origin or Origin())
+        change = Change(os.urandom(6).hex(), now, action, target, before, after, place, **who)
+        line = json.dumps(asdict(change), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        with open(self.path, "a+b", buffering=0, opener=_private) as file:
+            end = file.seek(0, os.SEEK_END)
+            if end:
+                file.seek(-1, os.SEEK_END)
+                line = line if file.read(1) == b"\n" else b"\n" + line
+            written = file.write(line)
             if written < len(line):
-                os.ftruncate(descriptor, end)
+                file.truncate(end)
                 raise OSError(f"only {written} of {len(line)} bytes could be written")
-        finally:
-            os.close(descriptor)
         return change
-
-    def _now(self) -> str:
-        now = self._clock().astimezone(UTC)
-        return now.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
     def read(self) -> list[Change]:
         """Return all changes, oldest first; lines that are torn or not ours are skipped."""
@@ -112,13 +97,8 @@ class Journal:
         return [change for line in content.split(b"\n") if (change := _change(line)) is not None]
 
 
-OPTIONAL_TEXTS = ("before", "after")
-NUMBERS = ("place", "turn")
-
-
-def _last_byte(descriptor: int) -> bytes:
-    os.lseek(descriptor, -1, os.SEEK_END)
-    return os.read(descriptor, 1)
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _change(line: bytes) -> Change | None:
@@ -128,9 +108,9 @@ def _change(line: bytes) -> Change | None:
         return None
     if not isinstance(values, dict) or values.get("action") not in get_args(Action) or "id" not in values:
         return None
-    known = {name: values[name] for name in NAMES if name in values}
+    known = {field.name: values[field.name] for field in fields(Change) if field.name in values}
     for name, value in known.items():
-        kind: type = int if name in NUMBERS else str
-        if not isinstance(value, kind) and not (value is None and name in OPTIONAL_TEXTS):
+        kind: type = int if name in ("place", "turn") else str
+        if not isinstance(value, kind) and not (value is None and name in ("before", "after")):
             return None
     return Change(**{"at": "", "target": "", **known})

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from memory.entries import excerpt
-from memory.fence import defuse
-from memory.guard import shown
+from memory.guard import defuse, shown
 from prompts import render
 from tools import Tool
 
@@ -46,7 +45,7 @@ class MemoryProvider(Protocol):
 
 
 class ProviderUnavailable(ValueError):
-    """The configuration names a provider that cannot be used; the text says what is installed."""
+    """The configuration names a provider that cannot be used; the text says why, or what is installed."""
 
 
 def load_provider(name: str, settings: Mapping[str, Any]) -> MemoryProvider:
@@ -56,7 +55,7 @@ def load_provider(name: str, settings: Mapping[str, Any]) -> MemoryProvider:
     """
     from importlib.metadata import entry_points  # 20 ms to import, and only for providers of others
 
-    points = entry_points(group=ENTRY_POINTS)
+    points = list(entry_points(group=ENTRY_POINTS))
     found = [point for point in points if point.name == name]
     if not found:
         there = ", ".join(sorted({point.name for point in points})) or "none"
@@ -67,19 +66,14 @@ def load_provider(name: str, settings: Mapping[str, Any]) -> MemoryProvider:
     if len({point.value for point in found}) > 1:
         places = ", ".join(sorted(point.value for point in found))
         raise ProviderUnavailable(f"Several packages register the memory provider {name!r}: {places}; uninstall one")
+    whose = f"The memory provider {name!r} ({found[0].value})"
     try:
-        provider = found[0].load()(settings)
+        provider: MemoryProvider = found[0].load()(settings)
     except Exception as error:
-        raise ProviderUnavailable(
-            f"The memory provider {name!r} ({found[0].value}) cannot be used: {type(error).__name__}: {error}"
-        ) from error
-    lacks = [part for part in ("name", "tools", "prefetch", "close") if not hasattr(provider, part)]
-    if lacks:
-        raise ProviderUnavailable(
-            f"The memory provider {name!r} ({found[0].value}) is no MemoryProvider: it has no {', '.join(lacks)}"
-        )
-    checked: MemoryProvider = provider
-    return checked
+        raise ProviderUnavailable(f"{whose} cannot be used: {_words(error)}") from error
+    if lacks := [part for part in ("name", "tools", "prefetch", "close") if not hasattr(provider, part)]:
+        raise ProviderUnavailable(f"{whose} is no MemoryProvider: it has no {', '.join(lacks)}")
+    return provider
 
 
 class MemoryManager:
@@ -96,9 +90,9 @@ class MemoryManager:
         timeout_s: float = 2.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock`: seconds, for how long a provider is left alone."""
         self.provider = provider
         self.timeout_s = timeout_s
+        self.name = "" if provider is None else str(provider.name)
         self.notices: list[str] = []
         # Sentences for the person
         self._clock = clock
@@ -106,10 +100,6 @@ class MemoryManager:
         self._failing = False
         self._running: asyncio.Task[Any] | None = None
         # A call that was given up; it is not asked again before this one ends
-
-    @property
-    def name(self) -> str:
-        return "" if self.provider is None else str(self.provider.name)
 
     @property
     def folders(self) -> Sequence[Path]:
@@ -127,10 +117,8 @@ class MemoryManager:
 
     def tools(self) -> list[Tool]:
         """Return the provider's tools, none of which a sub-agent can inherit."""
-        if self.provider is None:
-            return []
         try:
-            tools = list(self.provider.tools())
+            tools = [] if self.provider is None else list(self.provider.tools())
             for tool in tools:
                 tool.inheritable = False
         except Exception as error:
@@ -144,7 +132,8 @@ class MemoryManager:
         Takes `timeout_s` at most.
         """
         provider = self.provider
-        if provider is None or not query.strip() or not self._is_ready():
+        busy = self._running is not None and not self._running.done()
+        if provider is None or not query.strip() or busy or self._clock() < self._rests_until:
             return ""
         found = await self._bounded(lambda: provider.prefetch(query), "recall")
         if found is None:
@@ -153,7 +142,10 @@ class MemoryManager:
             self._give_up(f"recall gave {type(found).__name__} where text belongs")
             return ""
         self._failing = False
-        return self._fenced(found.strip())
+        if not found.strip():
+            return ""
+        safe = "\n".join(shown(line) for line in excerpt(found.strip(), LONGEST_RECALL).split("\n"))
+        return render("recalled", provider=self.name, text=defuse(shown(safe), FENCE))
 
     async def close(self) -> None:
         """Close the provider, in `timeout_s` at most."""
@@ -161,10 +153,6 @@ class MemoryManager:
             self._running.cancel()
         if self.provider is not None:
             await self._bounded(self.provider.close, "closing it")
-
-    def _is_ready(self) -> bool:
-        busy = self._running is not None and not self._running.done()
-        return not busy and self._clock() >= self._rests_until
 
     async def _bounded(self, call: Callable[[], Awaitable[Any]], what: str) -> Any:
         """Await a call of the provider; None when it failed or took too long. It may ignore its cancel."""
@@ -175,11 +163,11 @@ class MemoryManager:
         started = self._clock()
         task = asyncio.create_task(ask())
         try:
-            done, _ = await asyncio.wait({task}, timeout=self.timeout_s)
+            await asyncio.wait({task}, timeout=self.timeout_s)
         except asyncio.CancelledError:
             task.cancel()
             raise
-        if not done:
+        if not task.done():
             task.cancel()
             task.add_done_callback(_forget)
             self._running = task
@@ -201,12 +189,6 @@ class MemoryManager:
         if not self._failing:
             self.notices.append(f"Memory provider {self.name!r}: {why}; going on without it for {REST_S:g} s")
         self._failing = True
-
-    def _fenced(self, text: str) -> str:
-        if not text:
-            return ""
-        safe = "\n".join(shown(line) for line in excerpt(text, LONGEST_RECALL).split("\n"))
-        return render("recalled", provider=self.name, text=defuse(shown(safe), FENCE))
 
 
 def _forget(task: asyncio.Task[Any]) -> None:

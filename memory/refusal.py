@@ -1,6 +1,6 @@
-"""What memory says no to.
+"""What memory says no to: nothing was changed, and the text is a whole sentence, for the model and for a person.
 
-    MemoryRefusal (ValueError)   the text is a whole sentence, for the model and for a person
+    MemoryRefusal (ValueError)
     ├── ContentRefused           the guard's no: a delimiter line, an order, a secret, hidden characters
     ├── EntryNotFound            lists the entries
     ├── AmbiguousMatch           lists the entries that match
@@ -12,47 +12,26 @@
 A full or read-only disk is an `OSError` that names the file and the reason.
 """
 
-from __future__ import annotations
 
-__all__ = [
-    "AmbiguousMatch",
-    "BudgetExceeded",
-    "ContentRefused",
-    "EntryNotFound",
-    "MemoryRefusal",
-    "StoreBusy",
-    "StoreChanged",
-    "StoreDamaged",
-]
+class MemoryRefusal(ValueError): ...
 
 
-class MemoryRefusal(ValueError):
-    """Nothing was changed, and the text says why and what to do."""
+class ContentRefused(MemoryRefusal): ...
 
 
-class ContentRefused(MemoryRefusal):
-    pass
+class EntryNotFound(MemoryRefusal): ...
 
 
-class EntryNotFound(MemoryRefusal):
-    pass
+class AmbiguousMatch(MemoryRefusal): ...
 
 
-class AmbiguousMatch(MemoryRefusal):
-    pass
+class BudgetExceeded(MemoryRefusal): ...
 
 
-class BudgetExceeded(MemoryRefusal):
-    pass
+class StoreDamaged(MemoryRefusal): ...
 
 
-class StoreDamaged(MemoryRefusal):
-    pass
+class StoreBusy(MemoryRefusal): ...
 
 
-class StoreBusy(MemoryRefusal):
-    pass
-
-
-class StoreChanged(MemoryRefusal):
-    pass
+class StoreChanged(MemoryRefusal): ...

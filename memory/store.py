@@ -6,16 +6,26 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from memory.atomic import LOCK_TIMEOUT_S
-from memory.content import Target, checked_content, checked_old_text, checked_target
-from memory.edit import Edit, appended, check_budget, removed, replaced, rewritten, without_secrets
-from memory.entries import excerpt, find_entry, join_entries, parse_entries, tidy
+from memory.entries import (
+    Target,
+    check_budget,
+    checked_content,
+    checked_old_text,
+    checked_target,
+    excerpt,
+    find_entry,
+    join_entries,
+    parse_entries,
+    tidy,
+    without_secrets,
+)
 from memory.entry_file import EntryFile
-from memory.fence import defuse
-from memory.guard import blocked, reason_to_hide, shown
+from memory.guard import blocked, defuse, reason_to_hide, shown
 from memory.journal import Action, Journal, Origin, utc_now
-from memory.refusal import StoreDamaged
+from memory.refusal import StoreChanged, StoreDamaged
 from prompts import render
 
 __all__ = ["MEMORY_CHAR_LIMIT", "USER_CHAR_LIMIT", "MemoryStore"]
@@ -25,6 +35,15 @@ USER_CHAR_LIMIT = 1375
 FENCE = "MEMORY_CONTEXT"
 
 log = logging.getLogger(__name__)
+
+
+class Edit(NamedTuple):
+    """What a change makes of the entries, and what is gone, came, and where."""
+
+    entries: list[str]
+    before: list[str]
+    after: list[str]
+    place: int = 0
 
 
 class MemoryStore:
@@ -120,7 +139,11 @@ class MemoryStore:
         Returns one line for the model, with the characters used. Raises `ContentRefused` or `BudgetExceeded`.
         """
         entry = checked_content(content, "content")
-        if self._change(target, "add", lambda entries: appended(entries, entry)) is None:
+
+        def appended(entries: list[str]) -> Edit | None:
+            return None if entry in entries else Edit([*entries, entry], [], [entry], len(entries))
+
+        if self._change(target, "add", appended) is None:
             return f"Entry already exists in {target}; nothing was written."
         return f"Added to {self._fill(target)}."
 
@@ -131,17 +154,14 @@ class MemoryStore:
         used, and the entry that is gone. Raises `EntryNotFound`, `AmbiguousMatch`, `ContentRefused`, `BudgetExceeded`.
         """
         wanted, entry = checked_old_text(old_text), checked_content(new_content, "new_content")
-        done = self._change(target, "replace", lambda entries: replaced(entries, wanted, entry, target))
-        return f"Replaced in {self._fill(target)}. It was:\n{_gone(done)}"
+        return f"Replaced in {self._swap(target, 'replace', wanted, [entry])}"
 
     def remove(self, target: Target, old_text: str) -> str:
         """Take out the one entry that `old_text` means.
 
         Returns a line with the characters used, and the entry. Raises `EntryNotFound` or `AmbiguousMatch`.
         """
-        wanted = checked_old_text(old_text)
-        done = self._change(target, "remove", lambda entries: removed(entries, wanted, target))
-        return f"Removed from {self._fill(target)}. It was:\n{_gone(done)}"
+        return f"Removed from {self._swap(target, 'remove', checked_old_text(old_text), [])}"
 
     def rewrite(self, target: Target, entries: Sequence[str], *, base: Sequence[str], action: Action = "edit") -> str:
         """Put a whole list in the place of the entries, as an editor does that began with `base`.
@@ -150,22 +170,50 @@ class MemoryStore:
         `ContentRefused` or `BudgetExceeded`.
         """
         checked = [entry if entry in base else checked_content(entry, "an entry") for entry in entries if tidy(entry)]
-        new, name = list(dict.fromkeys(checked)), self.files[checked_target(target)]
-        if self._change(target, action, lambda found: rewritten(found, new, base, name)) is None:
+        new = list(dict.fromkeys(checked))
+
+        def rewritten(found: list[str]) -> Edit | None:
+            if found != list(base):
+                raise StoreChanged(
+                    f"{self.files[target]} was changed by somebody else meanwhile; nothing was written. Look at its "
+                    "entries again and make the change once more"
+                )
+            return None if new == found else Edit(new, found, new)
+
+        if self._change(target, action, rewritten) is None:
             return f"Nothing to change in {target}."
         return f"Rewritten: {self._fill(target)}."
 
+    def _swap(self, target: Target, action: Action, old_text: str, new: list[str]) -> str:
+        """Put none or one new entry in the place of an old one, and say how full the file is and what is gone."""
+        gone: list[str] = []
+
+        def swapped(entries: list[str]) -> Edit:
+            place = find_entry(entries, old_text, target)
+            gone[:] = [entries[place]]
+            merged = dict.fromkeys([*entries[:place], *new, *entries[place + 1 :]])
+            return Edit(list(merged), list(gone), new, place)
+
+        self._change(target, action, swapped)
+        return f"{self._fill(target)}. It was:\n{excerpt(shown(gone[0]))}"
+
     def _change(self, target: Target, action: Action, make: Callable[[list[str]], Edit | None]) -> Edit | None:
         """Read the file again under the lock, change it, and write it and the journal. None: nothing was to do."""
+
+        def made(entries: list[str]) -> Edit | None:
+            if edit := make(entries):
+                check_budget(edit.entries, entries, self.limits[target], target)
+            return edit
+
         file = self._on_disk[checked_target(target)]
         if not self.mem_dir.is_dir():
-            if self._made(target, [], make) is None:  # a refusal, or nothing to do, makes no folder
+            if made([]) is None:  # a refusal, or nothing to do, makes no folder
                 return None
             file.make_folder()
         with file.locked():
             text = file.read()
             entries = self._entries[target] = parse_entries(text)
-            edit = self._made(target, entries, make)
+            edit = made(entries)
             if edit is None or join_entries(edit.entries) == text:
                 return edit
             self._entries[target] = edit.entries
@@ -177,27 +225,14 @@ class MemoryStore:
             self._record(target, action, edit)
         return edit
 
-    def _made(self, target: str, entries: list[str], make: Callable[[list[str]], Edit | None]) -> Edit | None:
-        edit = make(entries)
-        if edit is not None:
-            check_budget(edit, entries, self.limits[target], target)
-        return edit
-
     def _atomic_save(self, target: str) -> None:
         """Write the live entries of one file, so that it is the old or the new one whatever happens."""
         self._on_disk[target].write(join_entries(self._entries[target]))
 
     def _record(self, target: str, action: Action, edit: Edit) -> None:
-        """Write the line in the journal. A key that somebody wrote into the file by hand is not kept there as well."""
+        before, after = without_secrets(edit.before), without_secrets(edit.after)
         try:
-            self.journal.append(
-                action,
-                target,
-                before=without_secrets(edit.before),
-                after=without_secrets(edit.after),
-                place=edit.place,
-                origin=self._origin(),
-            )
+            self.journal.append(action, target, before=before, after=after, place=edit.place, origin=self._origin())
         except OSError as error:
             log.warning("the change of %s is written, but not its line in the journal: %s", self.files[target], error)
 
@@ -224,7 +259,3 @@ class MemoryStore:
 
     def _fill(self, target: str) -> str:
         return f"{target} ({len(join_entries(self._entries[target]))}/{self.limits[target]} chars used)"
-
-
-def _gone(edit: Edit | None) -> str:
-    return "" if edit is None else excerpt(shown(edit.before or ""))

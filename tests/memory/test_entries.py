@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory import AmbiguousMatch, EntryNotFound, join_entries, parse_entries
 from memory.entries import excerpt, find_entry, listing, tidy
-from memory.fence import defuse
+from memory.guard import defuse
 
 TEXTS = st.text(alphabet="a§\n\r \t\ufeff\u3000猫", max_size=20)
 

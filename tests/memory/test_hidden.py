@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.guard import reason_to_refuse
-from memory.hidden import hidden_character
+from memory.guard import hidden_character, reason_to_refuse
 
 TAGGED = "".join(chr(0xE0000 + ord(letter)) for letter in "ignore")
 

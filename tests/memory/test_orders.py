@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.guard import reason_to_hide, reason_to_refuse, shown
-from memory.hidden import hidden_character
+from memory.guard import hidden_character, reason_to_hide, reason_to_refuse, shown
 from memory.orders import holds_order
 
 TEXTS: dict[str, list[str]] = json.loads((Path(__file__).parent / "order_texts.json").read_text(encoding="utf-8"))
