@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.app.config import Config
@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from memory import MemoryProvider
     from memory.archive import Archive, Embedder, MarkdownBackend, PostgresBackend, SqliteBackend
 
-__all__ = ["archive_folder", "build_archive", "build_provider"]
+__all__ = ["build_archive", "build_provider"]
 
 
-def build_provider(config: Config, session: str) -> MemoryProvider | None:
-    """Return the provider that the settings name; None where they name none. Raises `ConfigProblem`."""
+def build_provider(config: Config, session: Callable[[], str]) -> MemoryProvider | None:
+    """Return the provider that the settings name; None where they name none. Raises `ConfigProblem`.
+
+    `session` is asked at each use: an agent that begins anew has another.
+    """
     memory = config.settings.memory
     if memory.provider:
         from memory import load_provider
@@ -29,7 +32,8 @@ def build_provider(config: Config, session: str) -> MemoryProvider | None:
         return None
     from memory.archive import ArchiveProvider, Principal
 
-    return ArchiveProvider(build_archive(config), Principal(config.settings.agent.name, session))
+    name = config.settings.agent.name
+    return ArchiveProvider(build_archive(config), lambda: Principal(name, session()))
 
 
 def build_archive(config: Config) -> Archive:
@@ -51,11 +55,6 @@ def build_archive(config: Config) -> Archive:
     )
 
 
-def archive_folder(config: Config) -> Path:
-    """Return the folder of `memory.path`, relative to the working folder."""
-    return (config.cwd / Path(config.settings.memory.path).expanduser()).absolute()
-
-
 def _backend(config: Config) -> MarkdownBackend | SqliteBackend | PostgresBackend:
     memory = config.settings.memory
     if memory.backend == "postgres":
@@ -73,15 +72,17 @@ def _backend(config: Config) -> MarkdownBackend | SqliteBackend | PostgresBacken
     if memory.backend == "sqlite":
         from memory.archive import SqliteBackend
 
-        return SqliteBackend(archive_folder(config) / "archive.db")
+        return SqliteBackend(config.folder(memory.path) / "archive.db")
     from memory.archive import MarkdownBackend
 
-    return MarkdownBackend(archive_folder(config))
+    return MarkdownBackend(config.folder(memory.path))
 
 
 def _embedder(config: Config) -> Embedder | None:
-    embeddings = config.settings.memory.embeddings
-    if not _wanted(config):
+    """Embeddings are on when `enabled` says so; where it is silent, when a provider or a model is named."""
+    embeddings, section = config.settings.memory.embeddings, ("memory", "embeddings")
+    named = any((*section, name) in config.values for name in ("provider", "model"))
+    if not (embeddings.enabled if (*section, "enabled") in config.values else named):
         return None
     from memory.archive import make_embedder
 
@@ -96,11 +97,3 @@ def _embedder(config: Config) -> Embedder | None:
         )
     except ValueError as error:
         raise ConfigProblem(f"memory.embeddings: {error}") from error
-
-
-def _wanted(config: Config) -> bool:
-    """Embeddings are on when `enabled` says so; where it is silent, when a provider or a model is named."""
-    section = ("memory", "embeddings")
-    if config.is_set(*section, "enabled"):
-        return config.settings.memory.embeddings.enabled
-    return config.is_set(*section, "provider") or config.is_set(*section, "model")

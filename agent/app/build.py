@@ -18,54 +18,43 @@ if TYPE_CHECKING:
     from agent.messages import Model
     from agent.session import Session
     from memory import MemoryProvider
-    from tools import Approve, Tool, ToolPolicy
+    from tools import Approve, Tool
 
-__all__ = [
-    "build_agent",
-    "build_policy",
-    "build_tools",
-    "context_budget",
-    "curated_dir",
-    "instructions",
-    "outputs_dir",
-]
+__all__ = ["build_agent", "curated_dir"]
 
 DEFAULT_BUDGET_TOKENS = 100_000
 CONTEXT_FILE_CHAR_LIMIT = 32_000
 OUTPUTS_KEPT_S = 3 * 24 * 3600
 
 
-def build_agent(
-    config: Config,
-    options: Options,
-    *,
-    model: Model,
-    approve: Approve,
-    session: Session | None,
-) -> Agent:
+def build_agent(config: Config, options: Options, *, model: Model, approve: Approve, session: Session | None) -> Agent:
     """Wire an agent. Raises what a part raises: `ConfigProblem`, `UsageProblem`, a memory refusal."""
     from agent.agent import Agent
     from agent.app.archive_setup import build_provider
     from agent.delegation import AgentLimits
+    from tools import ToolPolicy
 
-    settings = config.settings
-    memory_dir = curated_dir(config, options)
-    provider = None if options.no_memory else build_provider(config, session.id if session is not None else "")
-    tools = build_tools(config, provider, outputs=outputs_dir(session.id if session is not None else "unsaved"))
-    limits = settings.agents
+    settings, name = config.settings, session.id if session is not None else ""
+    policy, curated, limits = settings.security.tool_policy, settings.memory.curated, settings.agents
+    window = settings.provider.context_window
+
+    def current_session() -> str:
+        return agent.session.id if agent.session is not None else ""
+
+    provider = None if options.no_memory else build_provider(config, current_session)
     agent = Agent(
         model=model,
-        tools=tools,
+        tools=_build_tools(config, provider, outputs=_outputs_dir(name or "unsaved")),
         session=session,
-        instructions=instructions(config),
-        memory_dir=False if memory_dir is None else memory_dir,
-        memory_limits=(settings.memory.curated.memory_char_limit, settings.memory.curated.user_char_limit),
+        instructions=_instructions(config),
+        memory_dir=curated_dir(config, options) or False,
+        memory_limits=(curated.memory_char_limit, curated.user_char_limit),
         provider=provider,
-        policy=build_policy(config),
+        policy=ToolPolicy(policy.tools, default=policy.default),
         approve=approve,
         max_steps=settings.agent.max_steps,
         max_retries=settings.provider.max_retries,
-        context_budget=context_budget(config),
+        context_budget=settings.agent.context_budget or window * 3 // 4 or DEFAULT_BUDGET_TOKENS,
         can_delegate=limits.max_agents > 0,
         limits=AgentLimits(
             max_agents=limits.max_agents,
@@ -84,14 +73,12 @@ def build_agent(
     return agent
 
 
-def build_policy(config: Config) -> ToolPolicy:
-    from tools import ToolPolicy
-
-    policy = config.settings.security.tool_policy
-    return ToolPolicy(policy.tools, default=policy.default)
+def curated_dir(config: Config, options: Options) -> Path | None:
+    """Return the folder of the curated memory, or None where memory is off."""
+    return None if options.no_memory else find_memory_dir(config.settings.memory.curated.dir or None, config.cwd)
 
 
-def build_tools(config: Config, provider: MemoryProvider | None, *, outputs: Path) -> list[Tool]:
+def _build_tools(config: Config, provider: MemoryProvider | None, *, outputs: Path) -> list[Tool]:
     """Return the tools for files and commands; those of memory and delegation come from the agent.
 
     `outputs`: where long outputs of commands are kept whole, for the model to read on.
@@ -99,37 +86,17 @@ def build_tools(config: Config, provider: MemoryProvider | None, *, outputs: Pat
     from tools import make_file_tools, make_shell_tool
 
     files, shell = config.settings.tools.files, config.settings.tools.shell
-    protected = [_folder(config, name) for name in files.protected]
-    if config.settings.memory.acl_enabled and provider is not None:
-        protected += provider_folders(provider)
-    readable = [outputs, *(_folder(config, name) for name in files.readable)]
+    protected = [config.folder(name) for name in files.protected]
+    if config.settings.memory.acl_enabled:
+        protected += [Path(folder) for folder in getattr(provider, "folders", ())]
+    readable = [outputs, *map(config.folder, files.readable)]
     return [
         *make_file_tools(config.cwd, protected=protected, readable=readable),
         make_shell_tool(config.cwd, timeout_s=shell.timeout_s, spill_dir=outputs, env_allow=tuple(shell.env_allow)),
     ]
 
 
-def provider_folders(provider: MemoryProvider) -> list[Path]:
-    """Return the files of a provider that has some on this machine."""
-    return [Path(folder) for folder in getattr(provider, "folders", ())]
-
-
-def curated_dir(config: Config, options: Options) -> Path | None:
-    """Return the folder of the curated memory, or None where memory is off."""
-    if options.no_memory:
-        return None
-    return find_memory_dir(config.settings.memory.curated.dir or None, config.cwd)
-
-
-def context_budget(config: Config) -> int:
-    """Return how many tokens a request may have."""
-    budget, window = config.settings.agent.context_budget, config.settings.provider.context_window
-    if budget:
-        return budget
-    return window * 3 // 4 if window else DEFAULT_BUDGET_TOKENS
-
-
-def instructions(config: Config) -> str:
+def _instructions(config: Config) -> str:
     """Return what the settings and the `AGENTS.md` files tell the model, outermost first."""
     parts = [config.settings.agent.instructions.strip()]
     for path in find_context_files(config.cwd):
@@ -137,29 +104,24 @@ def instructions(config: Config) -> str:
             text = path.read_bytes().decode("utf-8", "replace").strip()
         except OSError as error:
             raise UsageProblem(f"{str(path)!r} cannot be read: {error.strerror}") from error
-        if len(text) > CONTEXT_FILE_CHAR_LIMIT:
-            left = len(text) - CONTEXT_FILE_CHAR_LIMIT
+        if (left := len(text) - CONTEXT_FILE_CHAR_LIMIT) > 0:
             text = f"{text[:CONTEXT_FILE_CHAR_LIMIT]}\n[... {left} characters of {path.name} left out ...]"
         if text:
             parts.append(f"# Instructions of {path}\n\n{text}")
     return "\n\n".join(part for part in parts if part)
 
 
-def outputs_dir(session: str) -> Path:
+def _outputs_dir(session: str) -> Path:
     """Return the folder for long outputs of a session; what is there from days ago is removed."""
     from platformdirs import user_cache_path
 
     folder = user_cache_path("my-agent", appauthor=False) / "outputs"
     oldest = time.time() - OUTPUTS_KEPT_S
-    for path in folder.glob("*/*.txt") if folder.is_dir() else ():
+    for path in folder.glob("*/*.txt"):
         with suppress(OSError):  # another process may be removing it too
             if path.stat().st_mtime < oldest:
                 path.unlink()
     return folder / session
-
-
-def _folder(config: Config, name: str) -> Path:
-    return (config.cwd / Path(name).expanduser()).absolute()
 
 
 def _keep_only(agent: Agent, names: Sequence[str]) -> None:

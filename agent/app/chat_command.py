@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from agent.app.config import load_config
 from agent.app.options import Options
 from agent.app.output import open_output
-from agent.app.parameters import Arg
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -18,10 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["chat"]
 
 
-def chat(
-    options: Options,
-    prompt: Annotated[str | None, Arg("The first message.")] = None,
-) -> int:
+def chat(options: Options, prompt: str | None) -> int:
     """Talk in the terminal, or line by line over a pipe."""
     from agent.app.chat_parts import ChatParts
     from agent.app.model_choice import choose_model

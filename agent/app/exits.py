@@ -1,4 +1,4 @@
-"""`exit_of`: the one table of exit codes, and the two errors that are the command line's own.
+"""`exit_of`: the one table of exit codes, and the errors that are the command line's own.
 
 0    done
 1    an internal error
@@ -16,9 +16,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 
-__all__ = ["AppProblem", "ConfigProblem", "Exit", "Terminated", "TimedOut", "UsageProblem", "exit_of"]
+__all__ = ["AppProblem", "ConfigProblem", "Exit", "Terminated", "TimedOut", "UsageProblem", "exit_of", "guess"]
 
 
 class Exit(IntEnum):
@@ -43,29 +44,21 @@ class AppProblem(Exception):
 
     AppProblem
     ├── UsageProblem       the command line is wrong
-    ├── ConfigProblem      the configuration is wrong
+    ├── ConfigProblem      the configuration is wrong: names key, value and choices
     └── TimedOut           --timeout has passed
     """
 
-    code = Exit.USAGE
-    kind = "usage"
-
 
 class UsageProblem(AppProblem):
-    """The command line is wrong."""
+    pass
 
 
 class ConfigProblem(AppProblem):
-    """The configuration is wrong; the text names the key, the value and the choices."""
-
-    kind = "config"
+    pass
 
 
 class TimedOut(AppProblem):
-    """`--timeout` has passed."""
-
-    code = Exit.TIMEOUT
-    kind = "timeout"
+    pass
 
 
 class Terminated(BaseException):
@@ -76,39 +69,41 @@ class Terminated(BaseException):
         self.code = code
 
 
-_AGENT_KINDS = {
-    "auth": Exit.KEY,
-    "provider": Exit.PROVIDER,
-    "empty": Exit.PROVIDER,
-    "refused": Exit.REFUSED,
-    "context": Exit.REFUSED,
-    "session": Exit.BUSY,
+# By name, so that nothing is loaded for it; the first class of an error that stands here counts
+_EXITS = {
+    "UsageProblem": (Exit.USAGE, "usage"),
+    "ConfigProblem": (Exit.USAGE, "config"),
+    "TimedOut": (Exit.TIMEOUT, "timeout"),
+    "KeyboardInterrupt": (Exit.INTERRUPTED, "interrupted"),
+    "CancelledError": (Exit.INTERRUPTED, "interrupted"),
+    "KeyRefused": (Exit.KEY, "auth"),
+    "EmptyAnswer": (Exit.PROVIDER, "empty"),
+    "ContextOverflow": (Exit.REFUSED, "context"),
+    "RequestRefused": (Exit.REFUSED, "refused"),
+    "ModelFailure": (Exit.PROVIDER, "provider"),
+    "EmbeddingUnavailable": (Exit.PROVIDER, "provider"),
+    "BudgetExceeded": (Exit.LIMIT, "limit"),
+    "SessionUnavailable": (Exit.BUSY, "session"),
+    "StoreBusy": (Exit.BUSY, "session"),
+    "StoreChanged": (Exit.BUSY, "session"),
+    "StoreDamaged": (Exit.BUSY, "session"),
+    "MemoryRefusal": (Exit.USAGE, "usage"),
+    "ArchiveRefusal": (Exit.USAGE, "usage"),
+    "OSError": (Exit.BUSY, "session"),
 }
 
 
 def exit_of(error: BaseException) -> tuple[int, str]:
     """Return the exit code of an error, and the word that `--json` reports for its kind."""
-    if isinstance(error, AppProblem):
-        return error.code, error.kind
-    import asyncio  # 30 ms; here it is loaded already, or time does not matter
+    if isinstance(error, Terminated):
+        return error.code, "terminated"
+    names = [kind.__name__ for kind in type(error).__mro__]
+    return next((_EXITS[name] for name in names if name in _EXITS), (Exit.INTERNAL, "internal"))
 
-    from agent.failures import AgentFailure
-    from memory import BudgetExceeded, MemoryRefusal, StoreBusy, StoreChanged, StoreDamaged
-    from memory.archive import ArchiveRefusal, EmbeddingUnavailable
 
-    match error:
-        case AgentFailure():
-            return _AGENT_KINDS.get(error.kind, Exit.INTERNAL), error.kind
-        case Terminated():
-            return error.code, "terminated"
-        case KeyboardInterrupt() | asyncio.CancelledError():
-            return Exit.INTERRUPTED, "interrupted"
-        case BudgetExceeded():
-            return Exit.LIMIT, "limit"
-        case StoreBusy() | StoreChanged() | StoreDamaged() | OSError():
-            return Exit.BUSY, "session"
-        case EmbeddingUnavailable():
-            return Exit.PROVIDER, "provider"
-        case MemoryRefusal() | ArchiveRefusal():
-            return Exit.USAGE, "usage"
-    return Exit.INTERNAL, "internal"
+def guess(word: str, names: Iterable[str], cutoff: float = 0.8) -> str:
+    """Return the end of a sentence about an unknown word: what was probably meant, or a full stop."""
+    from difflib import get_close_matches  # only on the way to an error
+
+    close = get_close_matches(word, names, n=1, cutoff=cutoff)
+    return f"; did you mean {close[0]!r}?" if close else "."

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from itertools import pairwise
 
-from agent.app.exits import AppProblem, Exit
+from agent.app.exits import AppProblem, Exit, UsageProblem
 from agent.app.output import Output, open_output
 
 __all__ = ["report", "sentence", "show_trace"]
@@ -26,18 +25,28 @@ def sentence(error: BaseException) -> str:
 
 
 def report(error: BaseException, code: int, kind: str, words: Sequence[str]) -> None:
-    """Tell the person, and with --json the program that asked. Never raises for want of a stream."""
-    before_end = words[: words.index("--")] if "--" in words else words
-    output = _output(before_end)
+    """Tell the person, and with --json the program that asked. The line may be too broken to be parsed."""
+    words = words[: words.index("--")] if "--" in words else words
+    forms = [two for one, two in pairwise(words) if one == "--output-format"]
+    forms += [word.partition("=")[2] for word in words if word.startswith("--output-format=")]
+    wants_json = "--json" in words or "json" in forms or "stream-json" in forms
+    verbose = sum(word.count("v") for word in words if word in ("-v", "-vv")) + words.count("--verbose")
+    output = open_output("never" if wants_json else None, verbose=verbose)
     if code == Exit.INTERNAL:
-        _explain_bug(error, output)
-    elif not (isinstance(error, KeyboardInterrupt) and not wants_json(before_end)):
+        where = ""
+        trace = error.__traceback__
+        while trace is not None:
+            where, trace = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}", trace.tb_next
+        said = f"internal error: {type(error).__name__}: {sentence(error)} ({where}; -vv shows more)"
+        output.problem(f"my-agent: {said}")
+    elif wants_json or not isinstance(error, KeyboardInterrupt):
         output.problem(f"my-agent: {sentence(error)}")
-    if wants_json(before_end):
-        from agent.app.jsonl import failure
+    if wants_json:
+        from agent.app.jsonl import outcome
 
-        found = failure(code, kind, sentence(error))
-        output.line(found if _is_run(before_end) else {"exit_code": int(code), "error": found["error"]})
+        told = {"kind": kind, "message": sentence(error)}
+        whole = outcome(exit_code=code, finish_reason="error", error=told)
+        output.line(whole if _is_run(words) else {"exit_code": int(code), "error": told})
     show_trace(error, output)
 
 
@@ -54,32 +63,9 @@ def show_trace(error: BaseException, output: Output) -> None:
 
 def _is_run(words: Sequence[str]) -> bool:
     """Say whether this line is one of `run`, with or without that word."""
-    from agent.app.commands import UnknownCommand, route
+    from agent.app.routing import route
 
     try:
         return route(words).path in ((), ("run",))
-    except UnknownCommand:
+    except UsageProblem:
         return False
-
-
-def wants_json(words: Sequence[str]) -> bool:
-    """Say whether this line of `run` asks for JSON; it may be too broken to be parsed."""
-    formats = [two for one, two in pairwise(words) if one == "--output-format"]
-    formats += [word.partition("=")[2] for word in words if word.startswith("--output-format=")]
-    return "--json" in words or any(one in ("json", "stream-json") for one in formats)
-
-
-def _output(words: Sequence[str]) -> Output:
-    verbose = sum(word.count("v") for word in words if word in ("-v", "-vv", "-vvv")) + words.count("--verbose")
-    color = "never" if wants_json(words) else None
-    output = open_output(color, verbose=verbose)
-    output.stdout = sys.stdout
-    return output
-
-
-def _explain_bug(error: BaseException, output: Output) -> None:
-    where = ""
-    trace = error.__traceback__
-    while trace is not None:
-        where, trace = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}", trace.tb_next
-    output.problem(f"my-agent: internal error: {type(error).__name__}: {sentence(error)} ({where}; -vv shows more)")

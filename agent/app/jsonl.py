@@ -9,19 +9,21 @@ if TYPE_CHECKING:
     from agent.events import Event
     from agent.messages import Usage
 
-__all__ = ["event", "failure", "outcome"]
+__all__ = ["event", "outcome"]
+
+_NO_USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "cached_tokens": 0, "cache_write_tokens": 0}
 
 
 def outcome(
     *,
-    result: str = "",
-    exit_code: int = 0,
+    exit_code: int,
     finish_reason: str,
+    result: str = "",
     steps: int = 0,
     usage: Usage | None = None,
     memory_writes: list[dict[str, Any]] | None = None,
     session: str | None = None,
-    model: str | None = None,
+    model: str = "",
     seconds: float = 0.0,
     error: dict[str, str] | None = None,
 ) -> dict[str, Any]:
@@ -33,19 +35,11 @@ def outcome(
         "steps": steps,
         "usage": asdict(usage) if usage is not None else _NO_USAGE,
         "memory_writes": memory_writes or [],
-        "session": session or None,
+        "session": session,
         "model": model or None,
         "seconds": round(seconds, 3),
         "error": error,
     }
-
-
-_NO_USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "cached_tokens": 0, "cache_write_tokens": 0}
-
-
-def failure(exit_code: int, kind: str, message: str) -> dict[str, Any]:
-    """Return the object of a run that failed before it began."""
-    return outcome(exit_code=exit_code, finish_reason="error", error={"kind": kind, "message": message})
 
 
 def event(one: Event) -> dict[str, Any]:

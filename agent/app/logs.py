@@ -12,14 +12,9 @@ NOISY = ("openai", "httpx", "httpx2", "httpcore", "httpcore2", "asyncio", "filel
 
 def set_up_logs(verbose: int) -> None:
     """Show warnings on stderr with -v, everything with -vv, and nothing without."""
-    root = logging.getLogger()
-    for handler in [one for one in root.handlers if getattr(one, "name", None) == __name__]:
-        root.removeHandler(handler)
     handler = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()
-    handler.name = __name__
     handler.setFormatter(_Redacting("%(levelname)s %(name)s: %(message)s"))
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG if verbose > 1 else logging.WARNING)
+    logging.basicConfig(handlers=[handler], level=logging.DEBUG if verbose > 1 else logging.WARNING)
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.INFO if verbose > 1 else logging.WARNING)
 

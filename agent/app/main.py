@@ -13,42 +13,39 @@ import sys  # noqa: E402
 TYPE_CHECKING = False  # the module `typing` would double the time of --version
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TextIO
 
 __all__ = ["collect_again", "main", "perform"]
 
 PIPE_CLOSED = 141
-COMPLETION = ("--install-completion", "--show-completion")
 
 
 def main() -> None:
     """Run the command line of this process. Raises `SystemExit` with the exit code."""
+    _mend_streams()
     words = sys.argv[1:]
-    if words[:1] in (["--version"], ["-V"]):
+    if words[:1] == ["--version"]:
         from agent.app.version import VERSION
 
-        _mend_streams()
         sys.stdout.write(f"my-agent {VERSION}\n")
         _leave(0)
-    _mend_streams()
     from agent.app.signals import raise_on_signals
 
-    with raise_on_signals():
-        code = perform(words)
-    _leave(code)
+    raise_on_signals()
+    _leave(perform(words))
 
 
 def perform(words: Sequence[str]) -> int:
     """Run one command line in this process and return its exit code. Nothing but a bug raises out of it."""
-    from agent.app.exits import Exit, exit_of
-    from agent.app.failing import report
-
     try:
         return int(_dispatch(words))
     except BrokenPipeError:
-        # The reader has seen enough; what is left goes nowhere, quietly
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-        return int(Exit.PIPE)
+        sys.stdout = _nowhere()  # the reader has seen enough
+        return PIPE_CLOSED
     except BaseException as error:
+        from agent.app.exits import exit_of
+        from agent.app.failing import report
+
         code, kind = exit_of(error)
         report(error, code, kind, words)
         return int(code)
@@ -61,42 +58,31 @@ def collect_again() -> None:
 
 
 def _dispatch(words: Sequence[str]) -> int:
-    from agent.app.commands import UnknownCommand, help_text, route
-    from agent.app.exits import UsageProblem
-
-    if (words[:1] and words[0].split("=")[0] in COMPLETION) or "_MY_AGENT_COMPLETE" in os.environ:
-        from agent.app.shell_completion import complete
-
-        return complete(words)
-    try:
-        found = route(words)
-    except UnknownCommand as error:
-        raise UsageProblem(str(error)) from error
-    if found.command is None:
-        before_end = words[: words.index("--")] if "--" in words else words
-        if found.path or any(word in ("-h", "--help") for word in before_end) or list(words) == ["help"]:
-            print(help_text(found.path))  # noqa: T201
-            return 0
-    from agent.app.parsing import call
-
-    if found.command is None:
-        return _prompt(found.rest)
-    return call(found.path, found.command, found.rest)
-
-
-def _prompt(words: Sequence[str]) -> int:
-    """Run a line without a command: a chat where a person sits at both ends, else one task.
+    """Run the command that a line names; without one, a chat where a person sits at both ends, else one task.
 
     A flag that only `run` has makes it a task in a terminal too.
     """
+    if "_MY_AGENT_COMPLETE" in os.environ or words[:1] in (["--install-completion"], ["--show-completion"]):
+        from agent.app.shell_completion import complete
+
+        return complete(words)
+    from agent.app.routing import help_text, route
+
+    found = route(words)
+    flags = words[: words.index("--")] if "--" in words else words
+    if found.command is None and (found.path or "-h" in flags or "--help" in flags or list(words) == ["help"]):
+        print(help_text(found.path))  # noqa: T201
+        return 0
     from agent.app.commands import COMMANDS, Command
-    from agent.app.options import FLAGS
+    from agent.app.options import RUN, TURN
     from agent.app.output import is_terminal
     from agent.app.parsing import call
 
-    once = {name for flag in FLAGS if flag.scope == "run" for name in flag.names}
-    wants_task = any(word.partition("=")[0] in once for word in words)
-    name = "chat" if is_terminal(sys.stdin) and is_terminal(sys.stdout) and not wants_task else "run"
+    if found.command is not None:
+        return call(found.path, found.command, found.rest)
+    once = {name for flag in RUN if flag not in TURN for name in flag.names}
+    person = is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    name = "chat" if person and not any(word.partition("=")[0] in once for word in words) else "run"
     command = COMMANDS[name]
     assert isinstance(command, Command)  # noqa: S101 - the table says so
     return call((name,), command, words)
@@ -107,9 +93,13 @@ def _mend_streams() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+            setattr(sys, name, _nowhere())
         else:
             stream.reconfigure(errors="replace")
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123
 
 
 def _leave(code: int) -> None:
@@ -118,12 +108,9 @@ def _leave(code: int) -> None:
 
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        code = code or PIPE_CLOSED
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-    except (OSError, ValueError):
-        code = code or 1
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    except (OSError, ValueError) as error:
+        code = code or (PIPE_CLOSED if isinstance(error, BrokenPipeError) else 1)
+        sys.stdout = _nowhere()
     atexit.register(_end, code)  # the last one to be registered is the first to be called
     raise SystemExit(code)
 

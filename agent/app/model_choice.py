@@ -13,7 +13,7 @@ from agent.failures import KeyRefused
 if TYPE_CHECKING:
     from agent.messages import Model
 
-__all__ = ["ModelChoice", "choose_model", "find_key"]
+__all__ = ["ModelChoice", "choose_model"]
 
 
 class _Preset(NamedTuple):
@@ -24,6 +24,7 @@ class _Preset(NamedTuple):
 
 
 _PRESETS = {
+    "auto": _Preset("", "OPENAI_API_KEY", "gpt-5-mini"),
     "openai": _Preset("", "OPENAI_API_KEY", "gpt-5-mini"),
     "deepseek": _Preset("https://api.deepseek.com", "DEEPSEEK_API_KEY", "deepseek-chat"),
     "ollama": _Preset("http://127.0.0.1:11434/v1", "", ""),
@@ -80,9 +81,9 @@ def choose_model(config: Config, *, offline: bool = False, env: Mapping[str, str
     where an address has no model.
     """
     provider = config.settings.provider
-    preset = _preset(config)
+    preset = _PRESETS[provider.kind]
     address = provider.base_url or preset.base_url
-    key_env, key = find_key(config, env)
+    key_env, key = _find_key(config, env)
     if offline or not (key or provider.base_url or provider.model or provider.kind != "auto"):
         return ModelChoice(offline=True, name="offline")
     name = provider.model or (preset.model if not provider.base_url else "")
@@ -95,26 +96,13 @@ def choose_model(config: Config, *, offline: bool = False, env: Mapping[str, str
     return ModelChoice(False, name, address, key_env, key)
 
 
-def find_key(config: Config, env: Mapping[str, str]) -> tuple[str, str]:
+def _find_key(config: Config, env: Mapping[str, str]) -> tuple[str, str]:
     """Return the variable that holds the key, and the key. Keys go to the provider they belong to, and no other."""
     provider = config.settings.provider
     if provider.api_key_env:
         return provider.api_key_env, env.get(provider.api_key_env, "")
-    own = _preset(config).key_env
+    own = _PRESETS[provider.kind].key_env
     for name in [own, "OPENAI_API_KEY"] if provider.base_url else [own]:
         if name and env.get(name):
             return name, env[name]
     return own, ""
-
-
-def _preset(config: Config) -> _Preset:
-    kind = config.settings.provider.kind
-    if kind == "auto" or _is_strangers(config):
-        return _PRESETS["openai"]
-    return _PRESETS[kind]
-
-
-def _is_strangers(config: Config) -> bool:
-    """A project that the user does not trust may name a dialect, and not where the talk is sent."""
-    origin = config.origin(("provider", "kind"))
-    return any(file.role == "project" and not file.trusted and origin.endswith(str(file.path)) for file in config.files)

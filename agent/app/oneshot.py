@@ -5,27 +5,24 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from agent.app.config import Config, load_config
 from agent.app.exits import Exit, TimedOut, UsageProblem, exit_of
 from agent.app.failing import sentence, show_trace
 from agent.app.options import Options
 from agent.app.output import Output, is_terminal, open_output
-from agent.app.parameters import Arg
-from agent.app.run_approval import Nobody, Person, choose_approver
-from agent.app.task import read_task
+from agent.app.run_approval import RunApprover
+from agent.app.stdin import read_task
 
 if TYPE_CHECKING:
     from agent.agent import Agent
-    from agent.app.progress import Progress, Shown
+    from agent.app.progress import Progress
     from agent.events import Event
     from agent.reply import Reply
     from agent.session import Session
 
 __all__ = ["run"]
-
-Format = Literal["text", "json", "stream-json"]
 
 REASONS = {
     "length": "The answer was truncated at the length limit (finish_reason=length)",
@@ -34,21 +31,18 @@ REASONS = {
 }
 
 
-def run(
-    options: Options,
-    task: Annotated[str | None, Arg("What is to be done; - reads it from standard input.")] = None,
-) -> int:
+def run(options: Options, task: str | None) -> int:
     """Do one task, print the answer, leave."""
     started = time.monotonic()
-    form = _format(options)
+    form = options.output_format or ("json" if options.json else "text")
+    if options.json and form == "text":
+        raise UsageProblem("--json and --output-format text exclude each other")
     if options.timeout_s is not None and options.timeout_s <= 0:
         raise UsageProblem(f"--timeout {options.timeout_s:g} must be more than 0 seconds")
     config = load_config(options)
     color = "never" if form != "text" and options.color is None else config.settings.ui.color
     output = open_output(color, quiet=options.quiet, verbose=options.verbose)
-    deadline = None if options.timeout_s is None else started + options.timeout_s
-    one = OneShot(config, options, output, form, started, deadline)
-    return one.play(task)
+    return OneShot(config, options, output, form, started, RunApprover(output, yes=options.yes)).play(task)
 
 
 @dataclass(slots=True)
@@ -56,24 +50,28 @@ class OneShot:
     config: Config
     options: Options
     output: Output
-    form: Format
+    form: str
+    # text | json | stream-json
     started: float
-    deadline: float | None
+    approver: RunApprover
     agent: Agent | None = None
     session: Session | None = None
     progress: Progress | None = None
-    shown: Shown | None = None
     turn: asyncio.Task[Reply] | None = None
     reader_left: BrokenPipeError | None = None
     model: str = ""
 
     def play(self, task: str | None) -> int:
         """Do it, and report whatever comes of it, a failure too."""
-        approver = choose_approver(self.output, yes=self.options.yes)
+        deadline = None if self.options.timeout_s is None else self.started + self.options.timeout_s
         try:
             for warning in self.config.warnings:
                 self.output.notice(warning)
-            reply = self._answered(read_task(task, self.options, self.output, self.deadline), approver)
+            text = read_task(task, self.options, self.output, deadline)
+            agent, progress = self._build()
+            with asyncio.Runner() as runner:
+                reply = runner.run(self._turn(agent, progress, text, deadline))
+            return self._done(reply, progress)
         except BrokenPipeError:
             raise
         except BaseException as error:
@@ -81,10 +79,9 @@ class OneShot:
             if code == Exit.INTERNAL:
                 raise
             return self._failed(error, code, kind)
-        return self._done(reply, approver)
 
-    def _answered(self, text: str, approver: Nobody) -> Reply:
-        """Build the agent and let it answer, within the time that is left."""
+    def _build(self) -> tuple[Agent, Progress]:
+        """Build the agent, and what watches its turn."""
         from agent.app.build import build_agent
         from agent.app.main import collect_again
         from agent.app.model_choice import choose_model
@@ -95,73 +92,51 @@ class OneShot:
         self.session = choose_session(self.config, self.options, choice.name)
         cache_key = self.session.id if self.session is not None else ""
         model = choice.build(self.config, cache_key=cache_key, warm=True)
-        self.agent = build_agent(self.config, self.options, model=model, approve=approver, session=self.session)
-        for notice in self.agent.notices:
+        agent = build_agent(self.config, self.options, model=model, approve=self.approver, session=self.session)
+        for notice in agent.notices:
             self.output.notice(notice)
-        self._watch(approver)
-        collect_again()
-        with asyncio.Runner() as runner:
-            return runner.run(self._turn(self.agent, text))
-
-    def _watch(self, approver: Nobody) -> None:
-        """Choose who sees the events of the turn."""
-        from agent.app.progress import Lines, Progress, Shown
+        from agent.app.progress import Progress, Shown
 
         if self.form == "text" and is_terminal(self.output.stdout) and not self.output.quiet:
-            self.shown = Shown(self.output, markdown=self.config.settings.ui.markdown)
-            if isinstance(approver, Person):
-                approver.hold = self.shown.held
-            self.progress = Progress([self.shown])
-        elif self.form == "stream-json":
-            self.progress = Progress([self._stream_event, Lines(self.output)])
+            progress: Progress = Shown(self.output, markdown=self.config.settings.ui.markdown)
         else:
-            self.progress = Progress([Lines(self.output)])
+            progress = Progress(self.output, self._stream_event if self.form == "stream-json" else None)
+        self.approver.hold = progress.held
+        self.agent, self.progress = agent, progress
+        collect_again()
+        return agent, progress
 
-    async def _turn(self, agent: Agent, text: str) -> Reply:
+    async def _turn(self, agent: Agent, progress: Progress, text: str, deadline: float | None) -> Reply:
         from agent.app.signals import cancel_on_signals
 
-        assert self.progress is not None  # noqa: S101 - made just before
         self.turn = asyncio.current_task()
-        with cancel_on_signals() as cancelled:
-            try:
-                async with asyncio.timeout_at(self._loop_deadline()) as clock:
-                    return await agent.run(text, on_event=self.progress)
-            except TimeoutError as error:
-                if not clock.expired():
-                    raise
-                raise TimedOut(f"stopped: the time limit of {self.options.timeout_s:g} s (--timeout) passed") from error
-            except asyncio.CancelledError:
-                cancelled.raise_if_signalled()
-                if self.reader_left is not None:
-                    raise self.reader_left from None
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        try:
+            with cancel_on_signals():
+                async with asyncio.timeout(left) as clock:
+                    return await agent.run(text, on_event=progress)
+        except TimeoutError as error:
+            if not clock.expired():
                 raise
-            finally:
-                if self.shown is not None:
-                    self.shown.end()
-                await agent.close()
+            raise TimedOut(f"stopped: the time limit of {self.options.timeout_s:g} s (--timeout) passed") from error
+        except asyncio.CancelledError:
+            if self.reader_left is not None:
+                raise self.reader_left from None
+            raise
+        finally:
+            progress.end()
+            await agent.close()
 
-    def _loop_deadline(self) -> float | None:
-        if self.deadline is None:
-            return None
-        return asyncio.get_running_loop().time() + max(0.0, self.deadline - time.monotonic())
-
-    def _done(self, reply: Reply, approver: Nobody) -> int:
+    def _done(self, reply: Reply, progress: Progress) -> int:
         code, error = Exit.DONE, None
         if reply.finish_reason in REASONS:
             code, error = Exit.LIMIT, {"kind": "limit", "message": REASONS[reply.finish_reason]}
-        if approver.asked:
-            names = ", ".join(dict.fromkeys(approver.asked))
+        if names := ", ".join(dict.fromkeys(self.approver.unanswered)):
             said = (
                 f"{names} needed an approval that nobody could give: it was denied. --yes or --allow {names} gives it"
             )
             code, error = Exit.APPROVAL, {"kind": "approval", "message": said}
-        if self.form == "text":
-            if self.shown is None or not self.shown.has_said(reply.text):
-                self.output.answer(reply.text)
-            if error is not None:
-                self.output.problem(f"my-agent: {error['message']}")
-            self._show_figures(reply)
-        else:
+        if self.form != "text":
             self._print_outcome(
                 result=reply.text,
                 exit_code=code,
@@ -171,19 +146,27 @@ class OneShot:
                 memory_writes=reply.memory_writes,
                 error=error,
             )
+            return code
+        if not progress.has_said(reply.text):
+            self.output.answer(reply.text)
+        if error is not None:
+            self.output.problem(f"my-agent: {error['message']}")
+        if self.config.settings.ui.figures:
+            from agent.app.progress import figures
+
+            self.output.progress(figures(reply.usage, reply.steps, time.monotonic() - self.started))
         return code
 
     def _failed(self, error: BaseException, code: int, kind: str) -> int:
-        message = sentence(error)
+        message, progress = sentence(error), self.progress
         self.output.problem(f"my-agent: {message}")
         show_trace(error, self.output)
         if self.form != "text":
-            progress, agent = self.progress, self.agent
             self._print_outcome(
                 exit_code=code,
                 finish_reason="error",
                 steps=progress.steps if progress is not None else 0,
-                usage=agent.usage if agent is not None else None,
+                usage=self.agent.usage if self.agent is not None else None,
                 memory_writes=progress.memory_writes if progress is not None else [],
                 error={"kind": kind, "message": message},
             )
@@ -205,18 +188,3 @@ class OneShot:
             self.reader_left = error
             if self.turn is not None:
                 self.turn.cancel()  # nobody reads on, so nothing more is to be paid for
-
-    def _show_figures(self, reply: Reply) -> None:
-        from agent.app.progress import figures
-
-        if self.config.settings.ui.figures:
-            self.output.progress(figures(reply.usage, reply.steps, time.monotonic() - self.started))
-
-
-def _format(options: Options) -> Format:
-    form = options.output_format or ("json" if options.json else "text")
-    if form not in get_args(Format):
-        raise UsageProblem(f"--output-format {form!r} is unknown; choose {', '.join(get_args(Format))}")
-    if options.json and form == "text":
-        raise UsageProblem("--json and --output-format text exclude each other")
-    return form  # type: ignore[return-value]  # one of the three, as checked

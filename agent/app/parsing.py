@@ -1,7 +1,7 @@
 """`call`: one command, its line parsed and its function called.
 
 argparse and not typer: with the pydantic it brings, typer takes 150 ms to parse one flag, more than a chat may take to
-its prompt. typer completes lines in the shell (`shell_completion.py`), from the same parameters.
+its prompt. typer completes lines in the shell (`shell_completion.py`), from the same table.
 """
 
 from __future__ import annotations
@@ -12,103 +12,94 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from agent.app.commands import PROGRAM, Command
-from agent.app.exits import UsageProblem
+from agent.app.exits import UsageProblem, guess
 from agent.app.logs import set_up_logs
-from agent.app.options import Flag, Options, flags_for
-from agent.app.parameters import parameters_of
+from agent.app.options import Flag, Options
 
-__all__ = ["call", "function_of"]
-
-HELP_FLAGS = ("-h", "--help")
-SHARED = "shared "  # before the fields of shared flags: a command may have a parameter of the same name
+__all__ = ["call", "parse"]
 
 
 def call(path: Sequence[str], command: Command, words: Sequence[str]) -> int:
     """Parse `words` for this command and run it; return its exit code. Raises `UsageProblem` for a wrong line."""
-    function = function_of(command)
-    own, shared = parameters_of(function), flags_for(command.scope)
-    parser = _Parser(prog=" ".join([PROGRAM, *path]), description=command.help, add_help=False, allow_abbrev=False)
-    parser.usage = " ".join(["%(prog)s [FLAGS]", *(_place(one) for one in own if not one.names)])
-    for one in own:
-        _add(parser, one, one.field)
-    group = parser.add_argument_group("flags of every command" if command.scope == "all" else "flags")
-    for one in shared:
-        _add(group, one, SHARED + one.field)
-    group.add_argument(*HELP_FLAGS, action="store_true", default=False, help="Show this.")
     flags = words[: words.index("--")] if "--" in words else words
-    if any(word in HELP_FLAGS for word in flags):
-        print(parser.format_help(), end="")  # noqa: T201
+    if "-h" in flags or "--help" in flags:
+        print(_parser(path, command).format_help(), end="")  # noqa: T201
         return 0
-    known, rest = parser.parse_known_intermixed_args(list(words))
-    if rest:
-        parser.error(_strange(rest[0], [name for one in [*own, *shared] for name in one.names]))
-    found = vars(known)
-    options = Options.of({one.field: found[SHARED + one.field] for one in shared})
+    options, own = parse(path, command, words)
     set_up_logs(options.verbose)
-    code = function(options, **{one.field: found[one.field] for one in own})
-    return code if isinstance(code, int) else 0
-
-
-def function_of(command: Command) -> Callable[..., Any]:
-    """Import a command's function."""
     module, _, name = command.place.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
+    code: int = getattr(importlib.import_module(module), name)(options, **own)
+    return code
+
+
+def parse(path: Sequence[str], command: Command, words: Sequence[str]) -> tuple[Options, dict[str, Any]]:
+    """Return what the shared flags say, and the command's own parameters."""
+    parser = _parser(path, command)
+    known, rest = parser.parse_known_intermixed_args(list(words))
+    if rest and not rest[0].startswith("-"):
+        parser.error(f"{rest[0]!r} is one word too many: a text with blanks needs quotes")
+    if rest:
+        names = [name for one in (*command.own, *command.shared) for name in one.names]
+        parser.error(f"there is no flag {rest[0]}{guess(rest[0].partition('=')[0], names)}")
+    found: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in vars(known).items()
+        if name != "help"
+    }
+    own = {one.field: found.pop(one.field) for one in command.own}
+    return Options(**{name: value for name, value in found.items() if value is not None}), own
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        end = "" if message.endswith("?") else "."
+        end = "" if message.endswith(("?", ".")) else "."
         raise UsageProblem(f"{message}{end} `{self.prog} --help` shows what it takes")
 
 
-def _place(flag: Flag) -> str:
-    text = f"{flag.metavar}..." if flag.kind == "many" else flag.metavar
-    return f"[{text}]" if flag.optional else text
+def _parser(path: Sequence[str], command: Command) -> argparse.ArgumentParser:
+    parser = _Parser(prog=" ".join([PROGRAM, *path]), description=command.help, add_help=False, allow_abbrev=False)
+    places = [f"{one.metavar}..." if one.kind == "many" else one.metavar for one in command.own if not one.names]
+    parser.usage = " ".join(["%(prog)s [FLAGS]", *places])
+    for one in command.own:
+        _add(parser, one)
+    group = parser.add_argument_group("flags")
+    for one in command.shared:
+        _add(group, one)
+    group.add_argument("-h", "--help", action="store_true", help="Show this.")
+    return parser
 
 
-def _strange(word: str, names: Sequence[str]) -> str:
-    """Say what is wrong with a word that no parameter takes."""
-    if not word.startswith("-"):
-        return f"{word!r} is one word too many: a text with blanks needs quotes"
-    from difflib import get_close_matches  # only on the way to an error
-
-    close = get_close_matches(word.partition("=")[0], names, n=1)
-    return f"there is no flag {word}" + (f"; did you mean {close[0]}?" if close else "")
-
-
-def _add(parser: argparse.ArgumentParser | argparse._ArgumentGroup, flag: Flag, name: str) -> None:
+def _add(parser: argparse.ArgumentParser | argparse._ArgumentGroup, flag: Flag) -> None:
     """Tell argparse of one parameter."""
-    more: dict[str, Any] = {"help": flag.help.replace("%", "%%"), "default": flag.default}
     if flag.kind in ("switch", "count"):
-        more |= (
-            {"action": "store_true", "default": False} if flag.kind == "switch" else {"action": "count", "default": 0}
-        )
-    else:
-        if flag.choices:
-            more |= {"choices": flag.choices}
-        if flag.metavar or not flag.names:
-            more |= {"metavar": flag.metavar}
-        if flag.kind in ("whole", "number"):
-            more |= {"type": _number(int if flag.kind == "whole" else float, flag.low)}
-        if flag.kind == "many" and flag.names:
-            more |= {"action": "append"}
-    if flag.names:
-        parser.add_argument(*flag.names, dest=name, **more)
+        action, default = ("store_true", False) if flag.kind == "switch" else ("count", 0)
+        parser.add_argument(*flag.names, dest=flag.field, action=action, default=default, help=flag.help)
         return
-    count = ("*" if flag.optional else "+") if flag.kind == "many" else ("?" if flag.optional else None)
-    parser.add_argument(name, nargs=count, **more)
+    more: dict[str, Any] = {"type": _reader(flag), "metavar": flag.metavar, "help": flag.help, "default": flag.default}
+    if not flag.names:
+        count = "+" if flag.kind == "many" else None if flag.needed else "?"
+        parser.add_argument(flag.field, nargs=count, **(more | {"type": str if flag.kind == "many" else more["type"]}))
+    else:
+        parser.add_argument(*flag.names, dest=flag.field, action="extend" if flag.kind == "many" else "store", **more)
 
 
-def _number(kind: type[int] | type[float], low: float | None) -> Callable[[str], float]:
-    def read(text: str) -> float:
+def _reader(flag: Flag) -> Callable[[str], Any]:
+    """Return what makes a value of a word; lists may hold commas."""
+
+    def read(text: str) -> Any:
+        if flag.kind == "many":
+            return [part.strip() for part in text.split(",") if part.strip()]
+        if flag.choices and text not in flag.choices:
+            raise argparse.ArgumentTypeError(f"{text!r} is unknown; choose {', '.join(flag.choices)}")
+        if flag.kind == "text":
+            return text
         try:
-            found = kind(text)
+            number = int(text) if flag.kind == "whole" else float(text)
         except ValueError:
-            wanted = "a whole number" if kind is int else "a number"
+            wanted = "a whole number" if flag.kind == "whole" else "a number"
             raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
-        if low is not None and not found >= low:
-            raise argparse.ArgumentTypeError(f"{text} must be at least {low:g}")
-        return found
+        if flag.low and number < flag.low:
+            raise argparse.ArgumentTypeError(f"{text} must be at least {flag.low}")
+        return number
 
     return read

@@ -1,4 +1,4 @@
-"""Who answers when a tool asks: `Nobody`, `Yes`, or a person at the terminal (`Person`)."""
+"""`RunApprover`: who answers in a run when a tool asks: --yes, a person at the terminal, or nobody."""
 
 from __future__ import annotations
 
@@ -15,42 +15,28 @@ from agent.app.plain import plain
 if TYPE_CHECKING:
     from tools import ToolCall
 
-__all__ = ["Nobody", "Person", "Yes", "choose_approver"]
+__all__ = ["RunApprover"]
 
 
-class Nobody:
-    """Says no at once, and counts how often somebody was needed."""
+class RunApprover:
+    """Asks a person y, n, or a for always (anything else is no), and says no at once where there is none."""
 
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        # Names of the tools
-
-    async def __call__(self, call: ToolCall, preview: str) -> bool:
-        self.asked.append(call.name)
-        return False
-
-
-class Yes(Nobody):
-    """--yes: whatever asks may run. Denied tools never ask."""
-
-    async def __call__(self, call: ToolCall, preview: str) -> bool:
-        return True
-
-
-class Person(Nobody):
-    """Asks on a terminal: y, n, or a for always; anything else is no."""
-
-    def __init__(self, output: Output, descriptor: int) -> None:
-        super().__init__()
+    def __init__(self, output: Output, *, yes: bool) -> None:
+        self.unanswered: list[str] = []
+        # Names of the tools that needed somebody
         self.hold: Callable[[], AbstractContextManager[None]] = nullcontext
         # Keeps what else would be shown away from the question
         self._output = output
-        self._descriptor = descriptor
+        self._yes = yes
         self._always: set[str] = set()
 
     async def __call__(self, call: ToolCall, preview: str) -> bool:
-        if call.name in self._always:
+        if self._yes or call.name in self._always:
             return True
+        descriptor = _person(self._output)
+        if descriptor is None:
+            self.unanswered.append(call.name)
+            return False
         from agent.app.approve import ALWAYS, YES, call_text, clip  # only where somebody is asked
 
         output = self._output
@@ -58,10 +44,22 @@ class Person(Nobody):
             output.problem(f"{call.name} asks for your approval:")
             output.show_question("\n".join(clip(text) for text in (call_text(call), plain(preview)) if text.strip()))
             output.show_question("Allow? [y]es, [n]o, [a]lways: ", end="")
-            answer = (await _line(self._descriptor)).strip().casefold()
+            answer = (await _line(descriptor)).strip().casefold()
         if answer in ALWAYS:
             self._always.add(call.name)
         return answer in YES or answer in ALWAYS
+
+
+def _person(output: Output) -> int | None:
+    """Return the terminal of a person who sees the question and can type; where stdin is a pipe there may be one."""
+    if not is_terminal(output.stderr):
+        return None
+    try:
+        typed = sys.stdin.fileno() if is_terminal(sys.stdin) else os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+        # in the background, a program that reads the terminal is stopped
+        return typed if os.tcgetpgrp(typed) == os.getpgrp() else None
+    except OSError:
+        return None
 
 
 async def _line(descriptor: int) -> str:
@@ -77,19 +75,3 @@ async def _line(descriptor: int) -> str:
     finally:
         loop.remove_reader(descriptor)
     return os.read(descriptor, 4096).decode("utf-8", "replace")  # a terminal gives whole lines
-
-
-def choose_approver(output: Output, *, yes: bool) -> Nobody:
-    """Choose who answers in a run: a person only where he sees the question and can type."""
-    if yes:
-        return Yes()
-    if not is_terminal(output.stderr):
-        return Nobody()
-    try:
-        # where standard input is a pipe, a person may still sit at the terminal of this process
-        typed = sys.stdin.fileno() if is_terminal(sys.stdin) else os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
-        # in the background, a program that reads the terminal is stopped
-        in_front = os.tcgetpgrp(typed) == os.getpgrp()
-    except OSError:
-        return Nobody()
-    return Person(output, typed) if in_front else Nobody()

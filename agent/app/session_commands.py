@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from agent.app.exits import UsageProblem
-from agent.app.memory_commands.curated import begin
 from agent.app.options import Options
-from agent.app.output import Output
-from agent.app.parameters import Arg, AsJson, Opt
-from agent.app.talk import copy_of, find_saved
+from agent.app.output import Output, begin
+from agent.app.plain import plain
+from agent.app.talk import copy_of, find_saved, read_saved
 from agent.home import find_sessions_dir
 
 if TYPE_CHECKING:
@@ -18,135 +17,96 @@ if TYPE_CHECKING:
 
 __all__ = ["delete", "export", "fork", "list_all", "path", "show"]
 
-Id = Annotated[str, Arg("Id of the session, or the beginning of it.", metavar="ID")]
 
-
-def list_all(
-    options: Options,
-    limit: Annotated[int, Opt("--limit", "-n", low=1, help="Sessions at most.")] = 20,
-    json: AsJson = False,
-) -> int:
+def list_all(options: Options, limit: int) -> int:
     """List the sessions, the one written last first."""
     from agent.session_list import list_sessions
 
     config, output = begin(options)
     folder = find_sessions_dir(config.cwd)
     found = list_sessions(folder)
-    if json:
-        output.data(
-            [
-                {
-                    "id": one.id,
-                    "title": one.title,
-                    "turns": one.turns,
-                    "created": one.created,
-                    "updated": one.updated.isoformat(timespec="seconds"),
-                    "parent": one.parent or None,
-                    "path": str(one.path),
-                }
-                for one in found[:limit]
-            ]
-        )
-        return 0
+    rows, lines = [], []
     for one in found[:limit]:
-        when = one.updated.astimezone().strftime("%Y-%m-%d %H:%M")
-        turns = f"{one.turns} turn{'s' if one.turns != 1 else ' '}"
+        rows.append(
+            {
+                "id": one.id,
+                "title": one.title,
+                "turns": one.turns,
+                "created": one.created,
+                "updated": one.updated.isoformat(timespec="seconds"),
+                "parent": one.parent or None,
+                "path": str(one.path),
+            }
+        )
         title = output.styled((one.title or "(empty)") + (f" (from {one.parent})" if one.parent else ""), "plain")
-        output.show(f"{output.styled(one.id, 'cyan')}  {when}  {turns:>9}  {title}")
+        when = one.updated.astimezone().strftime("%Y-%m-%d %H:%M")
+        lines.append(f"{output.styled(one.id, 'cyan')}  {when}  {one.turns:>4} turns  {title}")
     if len(found) > limit:
         output.progress(f"{len(found) - limit} older ones are not shown; --limit shows more")
     if not found:
         output.progress(f"There are no sessions in {folder}")
-    return 0
+    return output.result(rows, "\n".join(lines))
 
 
-def show(options: Options, session: Id, json: AsJson = False) -> int:
+def show(options: Options, session: str) -> int:
     """Show what was said in a session."""
     config, output = begin(options)
     file = find_saved(config, session)
     talk = _read(file, output)
-    if json:
-        output.data(_as_data(talk, file.stem))
-        return 0
-    for message in talk.messages:
-        output.show("\n".join(_lines(message, output)) + "\n")
-    return 0
+    lines = [line for message in talk.messages for line in (*_lines(message, output), "")]
+    return output.result(_as_data(talk, file.stem), "\n".join(lines))
 
 
-def fork(options: Options, session: Id, json: AsJson = False) -> int:
+def fork(options: Options, session: str) -> int:
     """Copy a session; the original stays as it is."""
     config, output = begin(options)
     copy = copy_of(find_saved(config, session), config)
     copy.close()
-    if json:
-        output.data({"id": copy.id, "parent": copy.parent, "path": str(copy.path)})
-    else:
-        output.answer(copy.id)
-    return 0
+    return output.result({"id": copy.id, "parent": copy.parent, "path": str(copy.path)}, copy.id)
 
 
-def export(
-    options: Options,
-    session: Id,
-    form: Annotated[Literal["markdown", "json"], Opt("--format", help="markdown or json.")] = "markdown",
-    to: Annotated[str | None, Opt("--to", metavar="FILE", help="Write to this new file.")] = None,
-) -> int:
+def export(options: Options, session: str, format: Literal["markdown", "json"], to: str | None) -> int:  # noqa: A002
     """Print a session as Markdown or JSON, without the keys that it may name."""
     from json import dumps
 
+    from agent.app.memory_commands.entries import write_new
     from agent.redact import redact
 
     config, output = begin(options)
     file = find_saved(config, session)
     talk = _read(file, output)
-    if form == "json":
+    if format == "json":
         text = dumps(_as_data(talk, file.stem), ensure_ascii=False, indent=2) + "\n"
     else:
         text = "\n".join(_markdown(talk, file.stem))
     text = redact(text.encode("utf-8", "replace").decode("utf-8"))
     if to is None:
         output.show(text)
-        return 0
-    target = config.cwd / to
-    try:
-        with target.open("x", encoding="utf-8", newline="\n") as handle:
-            handle.write(text)
-    except FileExistsError as error:
-        raise UsageProblem(f"{str(target)!r} exists already; nothing was written") from error
-    output.progress(f"wrote {target}")
+    else:
+        write_new(config.cwd / to, text)
+        output.progress(f"wrote {to}")
     return 0
 
 
-def delete(
-    options: Options,
-    sessions: Annotated[list[str], Arg("Ids of the sessions.", metavar="ID...")],
-) -> int:
+def delete(options: Options, sessions: Sequence[str]) -> int:
     """Delete sessions. One that is in use is refused; all names are checked before anything is deleted."""
     from agent.session import Session
 
     config, output = begin(options)
-    files = [find_saved(config, name) for name in sessions]
-    for file in files:
+    for file in [find_saved(config, name) for name in sessions]:
         Session.delete(file)
         output.answer(f"deleted {file.stem}")
     return 0
 
 
-def path(options: Options, session: Annotated[str | None, Arg("", metavar="ID")] = None) -> int:
-    """Print the folder of the sessions, or the file of one."""
+def path(options: Options, session: str | None) -> int:
     config, output = begin(options)
     output.answer(str(find_sessions_dir(config.cwd) if session is None else find_saved(config, session)))
     return 0
 
 
-def _read(file: Any, output: Output) -> Talk:
-    from agent.failures import SessionUnavailable
-    from agent.session_file import read_talk
-
-    try:
-        talk = read_talk(file)
-    except OSError as error:
-        raise SessionUnavailable(f"Session file {str(file)!r} cannot be read: {error.strerror}") from error
+def _read(file: Path, output: Output) -> Talk:
+    talk = read_saved(file)
     if talk.damaged:
         output.notice(f"{talk.damaged} damaged line(s) in {file.name} were skipped")
     return talk
@@ -167,7 +127,7 @@ def _lines(message: dict[str, Any], output: Output) -> Iterator[str]:
         return
     yield output.styled(f"{role}:", "bold")
     if text:
-        yield output.styled(text, "plain")
+        yield plain(text)
     for call in message.get("tool_calls") or ():
         yield output.styled(f"  > {call['function']['name']} {call['function']['arguments']}", "cyan")
 

@@ -11,9 +11,7 @@ from typer.exceptions import TyperException
 
 from agent.app.commands import COMMANDS, PROGRAM, Command
 from agent.app.exits import UsageProblem
-from agent.app.options import Flag, flags_for
-from agent.app.parameters import parameters_of
-from agent.app.parsing import function_of
+from agent.app.options import Flag
 
 __all__ = ["complete", "tree"]
 
@@ -33,20 +31,16 @@ def complete(words: Sequence[str]) -> int:
 
 def tree() -> typer.Typer:
     """Return all commands and flags as typer sees them; they do nothing."""
-    app = _app()
+    app = typer.Typer(rich_markup_mode=None)
     for name, one in COMMANDS.items():
         if isinstance(one, Command):
             app.command(name=name, help=one.help)(_shape(one))
             continue
-        group = _app()
+        group = typer.Typer(rich_markup_mode=None)
         for inner, command in one.commands.items():
             group.command(name=inner, help=command.help)(_shape(command))
         app.add_typer(group, name=name, help=one.help)
     return app
-
-
-def _app() -> typer.Typer:
-    return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 def _shape(command: Command) -> Callable[..., None]:
@@ -55,24 +49,16 @@ def _shape(command: Command) -> Callable[..., None]:
     def nothing(**values: Any) -> None:
         pass
 
-    own = parameters_of(function_of(command))
-    parameters = [_parameter(one, one.field) for one in own]
-    parameters += [_parameter(one, f"shared_{one.field}") for one in flags_for(command.scope)]
+    parameters = [_parameter(flag) for flag in (*command.own, *command.shared)]
     nothing.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
     nothing.__annotations__ = {}
     return nothing
 
 
-def _parameter(flag: Flag, name: str) -> inspect.Parameter:
+def _parameter(flag: Flag) -> inspect.Parameter:
     hint = Literal[flag.choices] if flag.choices else _TYPES[flag.kind]
-    if flag.names:
-        said: Any = typer.Option(*flag.names, help=flag.help, count=flag.kind == "count", metavar=flag.metavar or None)
-    else:
-        said = typer.Argument(help=flag.help, metavar=flag.metavar)
-    default: Any = {"switch": False, "count": 0}.get(flag.kind)
-    if not flag.names and not flag.optional:
-        default = inspect.Parameter.empty
-    elif default is None:
-        hint = hint | None
+    counts = flag.kind == "count"
+    said = typer.Option(*flag.names, help=flag.help, count=counts) if flag.names else typer.Argument(help=flag.help)
+    default = {"switch": False, "count": 0}.get(flag.kind)
     kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=default, annotation=Annotated[hint, said])
+    return inspect.Parameter(flag.field, kind, default=default, annotation=Annotated[hint | None, said])

@@ -9,64 +9,54 @@ from types import FrameType
 
 from agent.app.exits import Terminated
 
-__all__ = ["ENDING", "Cancelled", "cancel_on_signals", "raise_on_signals"]
-
-ENDING = tuple(number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None)
+__all__ = ["cancel_on_signals", "raise_on_signals"]
 
 
-@contextmanager
-def raise_on_signals() -> Iterator[None]:
-    """Raise `Terminated(128 + signal)` in the main thread at the first SIGTERM or SIGHUP.
+def _watched() -> list[int]:
+    """Return the signals that end the program; one that the parent ignores (`nohup`) stays ignored."""
+    found = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    return [number for number in found if number and signal.getsignal(number) not in (signal.SIG_IGN, None)]
 
-    A signal that the parent ignores (`nohup`) stays ignored.
-    """
+
+def raise_on_signals() -> None:
+    """Raise `Terminated(128 + signal)` in the main thread at the first SIGTERM or SIGHUP."""
+    watched = _watched()
 
     def raise_it(number: int, frame: FrameType | None) -> None:
-        for other in ENDING:
+        for other in watched:
             signal.signal(other, signal.SIG_IGN)  # a second one must not break the cleaning up
         raise Terminated(128 + number)
 
-    handlers = {number: signal.getsignal(number) for number in ENDING}
-    before = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
-    for number in before:
+    for number in watched:
         signal.signal(number, raise_it)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-class Cancelled:
-    """Whether a signal cancelled the running task, and which."""
-
-    def __init__(self) -> None:
-        self.signal = 0
-
-    def raise_if_signalled(self) -> None:
-        if self.signal:
-            raise Terminated(128 + self.signal)
 
 
 @contextmanager
-def cancel_on_signals() -> Iterator[Cancelled]:
-    """Cancel the running task at SIGTERM or SIGHUP, once: its tools are killed and its history is made valid."""
+def cancel_on_signals() -> Iterator[None]:
+    """Cancel the running task at SIGTERM or SIGHUP, once: its tools are killed and its history is made valid.
+
+    Raises `Terminated` in the place of the `CancelledError` that comes of it.
+    """
     import asyncio  # loaded already where a task runs; 30 ms elsewhere
 
-    loop, task, cancelled = asyncio.get_running_loop(), asyncio.current_task(), Cancelled()
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    caught: list[int] = []
 
     def cancel(number: int) -> None:
-        if not cancelled.signal and task is not None:
-            cancelled.signal = number
+        if not caught and task is not None:
+            caught.append(number)
             task.cancel()
 
-    watched = [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]
-    before = {number: signal.getsignal(number) for number in watched}
-    for number in watched:
+    before = {number: signal.getsignal(number) for number in _watched()}
+    for number in before:
         loop.add_signal_handler(number, cancel, number)
     try:
-        yield cancelled
+        yield
+    except asyncio.CancelledError:
+        if caught:
+            raise Terminated(128 + caught[0]) from None
+        raise
     finally:
-        for number in watched:
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
-            signal.signal(number, before[number])
+            signal.signal(number, handler)

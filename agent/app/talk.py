@@ -13,8 +13,9 @@ from agent.home import find_sessions_dir
 
 if TYPE_CHECKING:
     from agent.session import Session
+    from agent.session_file import Talk
 
-__all__ = ["choose_session", "copy_of", "find_saved"]
+__all__ = ["choose_session", "copy_of", "find_saved", "read_saved"]
 
 
 def choose_session(config: Config, options: Options, model: str) -> Session | None:
@@ -30,33 +31,28 @@ def choose_session(config: Config, options: Options, model: str) -> Session | No
         return None
     from agent.session import Session
 
-    folder = find_sessions_dir(config.cwd)
     if not wanted:
-        return Session.create(folder, cwd=config.cwd, model=model)
-    path = find_saved(config, options.resume) if options.resume is not None else _last(folder, config.cwd)
+        return Session.create(find_sessions_dir(config.cwd), cwd=config.cwd, model=model)
+    path = find_saved(config, options.resume) if options.resume is not None else _last(config.cwd)
     return copy_of(path, config) if options.fork else Session.open(path)
 
 
 def find_saved(config: Config, name: str) -> Path:
-    """Return the file of a session by id, by the beginning of its id, or by path."""
-    from agent.failures import SessionUnavailable
+    """Return the file of a session by its id, or by the beginning of it. Raises `SessionUnavailable`."""
     from agent.session_list import find_session
 
-    if name.endswith(".jsonl") and (path := config.cwd / Path(name).expanduser()).is_file():
-        return path
-    folder = find_sessions_dir(config.cwd)
+    return find_session(find_sessions_dir(config.cwd), name)
+
+
+def read_saved(path: Path) -> Talk:
+    """Return what a session file holds, which may be in use. Raises `SessionUnavailable`."""
+    from agent.failures import SessionUnavailable
+    from agent.session_file import read_talk
+
     try:
-        return find_session(folder, name)
-    except SessionUnavailable:
-        # A talk that began before this folder had an agent home lies with the user's data
-        elsewhere = _user_sessions()
-        if elsewhere == folder or not name:
-            raise
-        try:
-            return find_session(elsewhere, name)
-        except SessionUnavailable:
-            pass
-        raise
+        return read_talk(path)
+    except OSError as error:
+        raise SessionUnavailable(f"Session file {str(path)!r} cannot be read: {error.strerror}") from error
 
 
 def copy_of(path: Path, config: Config) -> Session:
@@ -64,12 +60,9 @@ def copy_of(path: Path, config: Config) -> Session:
     from agent.failures import SessionUnavailable
     from agent.healing import heal
     from agent.session import Session
-    from agent.session_file import VERSION, read_talk
+    from agent.session_file import VERSION
 
-    try:
-        talk = read_talk(path)
-    except OSError as error:
-        raise SessionUnavailable(f"Session file {str(path)!r} cannot be read: {error.strerror}") from error
+    talk = read_saved(path)
     if not talk.messages:
         raise SessionUnavailable(f"{str(path)!r} holds no talk that could be copied")
     if int(talk.head.get("version") or VERSION) > VERSION:
@@ -83,14 +76,11 @@ def copy_of(path: Path, config: Config) -> Session:
     return copy
 
 
-def _user_sessions() -> Path:
-    return find_sessions_dir(Path("/nowhere"))
-
-
-def _last(folder: Path, cwd: Path) -> Path:
+def _last(cwd: Path) -> Path:
     """Return the session of this working folder that was written last."""
-    found = [path for path in folder.glob("*.jsonl") if path.is_file()] if folder.is_dir() else []
+    folder = find_sessions_dir(cwd)
     own = folder.is_relative_to(cwd)
+    found = [path for path in folder.glob("*.jsonl") if path.is_file()]
     for path in sorted(found, key=lambda one: (one.stat().st_mtime_ns, one.name), reverse=True):
         if own or _working_folder(path) == str(cwd):
             return path

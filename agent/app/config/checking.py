@@ -3,161 +3,125 @@
 from __future__ import annotations
 
 import math
-import types
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from agent.app.config.settings import Bounds, Section
 from agent.app.exits import ConfigProblem
 
-__all__ = ["Leaf", "Path", "Value", "build", "dotted", "flatten", "from_text", "known_leaves"]
-
-T = TypeVar("T", bound=Section)
+__all__ = ["Leaf", "Path", "Value", "Values", "build", "dotted", "flatten", "from_text", "known_leaves"]
 
 Path = tuple[str, ...]
 
 
-class Value:
-    """What a key is set to, and by whom."""
-
-    __slots__ = ("origin", "value")
-
-    def __init__(self, value: Any, origin: str) -> None:
-        self.value = value
-        self.origin = origin
-        # As a sentence names it: a file, a variable, a flag
+class Value(NamedTuple):
+    value: Any
+    origin: str
+    # As a sentence names it: a file, a variable, a flag
 
 
-class Leaf:
+Values = dict[Path, Value]
+
+
+class Leaf(NamedTuple):
     """A key that holds a value and not a table of keys."""
 
-    __slots__ = ("bounds", "default", "hint")
-
-    def __init__(self, hint: Any, default: Any, bounds: Bounds | None) -> None:
-        self.hint = hint
-        self.default = default
-        self.bounds = bounds
+    hint: Any
+    default: Any
+    bounds: Bounds | None
 
 
-_SHAPES: dict[type, dict[str, tuple[Any, Leaf | None]]] = {}
+class _Free(NamedTuple):
+    """A table whose names are free; `inner` stands under each."""
+
+    inner: Any
 
 
 def dotted(path: Path) -> str:
     return ".".join(path)
 
 
-def _shape(cls: Any) -> dict[str, tuple[Any, Leaf | None]]:
-    """Return the keys of a settings class: its annotation, and the leaf where it is none of our classes."""
-    if cls in _SHAPES:
-        return _SHAPES[cls]
-    shape: dict[str, tuple[Any, Leaf | None]] = {}
-    for name, hint in get_type_hints(cls, include_extras=True).items():
-        bounds = None
-        if get_origin(hint) is Annotated:
-            hint, bounds = get_args(hint)
-        branch = _is_section(hint) or _by_name(hint) is not None
-        shape[name] = (hint, None if branch else Leaf(hint, getattr(cls, name), bounds))
-    _SHAPES[cls] = shape
-    return shape
+@cache
+def _parts(cls: type) -> dict[str, Any]:
+    """Return what stands under each name of a settings class: a `Leaf`, a class or a `_Free`."""
+    hints = get_type_hints(cls, include_extras=True)
+    return {name: _part(hint, getattr(cls, name)) for name, hint in hints.items()}
 
 
-def _by_name(hint: Any) -> Any:
-    """Return what stands under each name of a table whose names are free, or None for any other annotation."""
+def _part(hint: Any, default: Any) -> Any:
+    bounds = None
+    if get_origin(hint) is Annotated:
+        hint, bounds = get_args(hint)
     if get_origin(hint) is Mapping and get_args(hint)[1] is not Any:
-        return get_args(hint)[1]
-    return None
+        return _Free(_part(get_args(hint)[1], None))
+    return hint if _is_section(hint) else Leaf(hint, default, bounds)
 
 
-def _is_section(hint: Any) -> bool:
-    return isinstance(hint, type) and issubclass(hint, Section)
+def _is_section(part: Any) -> bool:
+    return isinstance(part, type) and issubclass(part, Section)
 
 
 def known_leaves(cls: type, prefix: Path = ()) -> Iterator[tuple[Path, Leaf]]:
     """Yield every key with a fixed name."""
-    for name, (hint, leaf) in _shape(cls).items():
-        if leaf is not None:
-            yield (*prefix, name), leaf
-        elif _is_section(hint):
-            yield from known_leaves(hint, (*prefix, name))
+    for name, part in _parts(cls).items():
+        if isinstance(part, Leaf):
+            yield (*prefix, name), part
+        elif _is_section(part):
+            yield from known_leaves(part, (*prefix, name))
 
 
-def flatten(cls: type, table: Mapping[str, Any], origin: str) -> tuple[dict[Path, Value], list[Path]]:
+def flatten(owner: Any, table: Mapping[str, Any], origin: str, prefix: Path = ()) -> tuple[Values, list[Path]]:
     """Return the values of a table by path, and the paths that no setting has.
 
     Raises `ConfigProblem` where a value stands in the place of a table.
     """
-    found: dict[Path, Value] = {}
+    found: Values = {}
     unknown: list[Path] = []
-    _flatten(cls, table, (), origin, found, unknown)
+    for name, value in table.items():
+        path = (*prefix, name)
+        part = owner.inner if isinstance(owner, _Free) else _parts(owner).get(name)
+        if part is None:
+            unknown.append(path)
+        elif isinstance(part, Leaf):
+            found[path] = Value(value, origin)
+        elif isinstance(value, Mapping):
+            inner, strange = flatten(part, value, origin, path)
+            found |= inner
+            unknown += strange
+        else:
+            raise ConfigProblem(f"{dotted(path)} = {value!r} ({origin}) must be a table: [{dotted(path)}]")
     return found, unknown
 
 
-def _flatten(
-    cls: Any, table: Mapping[str, Any], prefix: Path, origin: str, found: dict[Path, Value], unknown: list[Path]
-) -> None:
-    shape = _shape(cls)
-    for name, value in table.items():
-        path = (*prefix, name)
-        if name not in shape:
-            unknown.append(path)
-            continue
-        hint, leaf = shape[name]
-        inner = _by_name(hint)
-        if leaf is not None:
-            found[path] = Value(value, origin)
-        elif not isinstance(value, Mapping):
-            raise ConfigProblem(f"{dotted(path)} = {value!r} ({origin}) must be a table: [{dotted(path)}]")
-        elif inner is None:
-            _flatten(hint, value, path, origin, found, unknown)
-        else:
-            for key, one in value.items():
-                if not _is_section(inner):
-                    found[(*path, key)] = Value(one, origin)
-                elif isinstance(one, Mapping):
-                    _flatten(inner, one, (*path, key), origin, found, unknown)
-                else:
-                    raise ConfigProblem(f"{dotted((*path, key))} = {one!r} ({origin}) must be a table")
-
-
-def build(cls: type[T], values: Mapping[Path, Value], prefix: Path = ()) -> T:
-    """Make settings of checked values; what is not there keeps its built-in value. Raises `ConfigProblem`."""
-    made: dict[str, Any] = {}
-    for name, (hint, leaf) in _shape(cls).items():
-        path = (*prefix, name)
-        inner = _by_name(hint)
-        if leaf is not None:
-            if path in values:
-                made[name] = _checked(path, leaf, values[path])
-        elif inner is None:
-            made[name] = build(hint, values, path)
-        else:
-            names = dict.fromkeys(key[len(path)] for key in values if key[: len(path)] == path and len(key) > len(path))
-            if _is_section(inner):
-                made[name] = {key: build(inner, values, (*path, key)) for key in names}
-            else:
-                free = Leaf(inner, None, None)
-                made[name] = {key: _checked((*path, key), free, values[(*path, key)]) for key in names}
-    return cls(**made)
+def build(part: Any, values: Values, prefix: Path = ()) -> Any:
+    """Make settings of values; what is not there keeps its built-in value. Raises `ConfigProblem`."""
+    if isinstance(part, Leaf):
+        return _checked(prefix, part, values[prefix])
+    depth = len(prefix)
+    names = dict.fromkeys(path[depth] for path in values if path[:depth] == prefix and len(path) > depth)
+    if isinstance(part, _Free):
+        return {name: build(part.inner, values, (*prefix, name)) for name in names}
+    return part(**{name: build(_parts(part)[name], values, (*prefix, name)) for name in names})
 
 
 def _checked(path: Path, leaf: Leaf, value: Value) -> Any:
     try:
         found = _converted(leaf.hint, value.value)
+        if leaf.bounds is not None:
+            low, high = leaf.bounds
+            if found < low or (high is not None and found > high):
+                raise ValueError(
+                    f"must be at least {low:g}" if high is None else f"must be between {low:g} and {high:g}"
+                )
     except ValueError as error:
         raise ConfigProblem(f"{dotted(path)} = {value.value!r} ({value.origin}) {error}") from error
-    if leaf.bounds is not None:
-        low, high = leaf.bounds
-        if found < low or (high is not None and found > high):
-            bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-            raise ConfigProblem(f"{dotted(path)} = {found!r} ({value.origin}) must be {bounds}")
     return found
 
 
 def _converted(hint: Any, value: Any) -> Any:
     """Return `value` as the annotation wants it, or raise a `ValueError` that says what is wanted."""
     origin, args = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        return _converted(next(one for one in args if one is not type(None)), value)
     if origin is Literal:
         if value not in args or isinstance(value, bool):
             raise ValueError(f"is not one of: {', '.join(choice for choice in args if choice)}")
@@ -183,10 +147,8 @@ _NAMES = {str: "a text in quotes", int: "a whole number", float: "a number", boo
 
 def from_text(leaf: Leaf, text: str) -> Any:
     """Read the text of an environment variable as the leaf's type; text that does not fit stays text."""
-    args = [one for one in get_args(leaf.hint) if one is not type(None)]
-    hint = args[0] if get_origin(leaf.hint) in (Union, types.UnionType) else leaf.hint
-    if hint is bool:
-        return {
+    if leaf.hint is bool:
+        words = {
             "1": True,
             "true": True,
             "yes": True,
@@ -195,12 +157,13 @@ def from_text(leaf: Leaf, text: str) -> Any:
             "false": False,
             "no": False,
             "off": False,
-        }.get(text.lower(), text)
-    if get_origin(hint) is Sequence:
+        }
+        return words.get(text.lower(), text)
+    if get_origin(leaf.hint) is Sequence:
         return [part.strip() for part in text.split(",") if part.strip()]
-    if hint in (int, float):
+    if leaf.hint in (int, float):
         try:
-            return hint(text)
+            return leaf.hint(text)
         except ValueError:
             return text
     return text

@@ -1,7 +1,6 @@
 """`Config`: the settings of this run, and where each of them came from.
 
-flag > environment > project file > user file > built in. A project file comes with somebody's code, so it may make
-the tool policy stricter and never looser, and it names servers and keys only if the user trusts it.
+flag > profile > environment > project file > user file > built in.
 """
 
 from __future__ import annotations
@@ -12,55 +11,72 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import NamedTuple
 
-from agent.app.config.checking import Path, Value, build, dotted
-from agent.app.config.layers import (
-    ConfigFile,
-    Values,
-    environment,
-    file_values,
-    flag_values,
-    guarded,
-    names_kind,
-    profile_values,
-    read_file,
-    unknown_key_warnings,
-)
+from agent.app.config.checking import Path, Value, Values, build, dotted, flatten, from_text, known_leaves
+from agent.app.config.project import TOOLS, joined
 from agent.app.config.settings import Settings
-from agent.app.config.verdicts import DEFAULT, TOOLS, meant_tool, stricter_of
-from agent.app.exits import ConfigProblem, UsageProblem
+from agent.app.exits import ConfigProblem, UsageProblem, guess
 from agent.app.options import Options
 from agent.home import HOME_NAME
 
-__all__ = ["Config", "load_config", "project_file", "user_file"]
+__all__ = ["BUILT_IN_TOOLS", "Config", "load_config", "project_file", "user_file"]
+
+BUILT_IN_TOOLS = (
+    *("file_edit", "file_list", "file_read", "file_search", "file_write", "shell", "task"),
+    *("memory", "memory_forget", "memory_get", "memory_recall", "memory_search", "memory_store"),
+)
+_ENVIRONMENT = {  # beside MY_AGENT_<KEY>, which goes first
+    "OPENAI_BASE_URL": ("provider", "base_url"),
+    "OPENAI_MODEL": ("provider", "model"),
+    "MY_AGENT_BASE_URL": ("provider", "base_url"),
+    "MY_AGENT_MODEL": ("provider", "model"),
+    "MY_AGENT_MEMORY_DIR": ("memory", "curated", "dir"),
+}
+_FLAGS: dict[str, Path] = {
+    "model": ("provider", "model"),
+    "base_url": ("provider", "base_url"),
+    "max_retries": ("provider", "max_retries"),
+    "agent": ("agent", "name"),
+    "max_steps": ("agent", "max_steps"),
+    "max_agents": ("agents", "max_agents"),
+    "memory_dir": ("memory", "curated", "dir"),
+    "color": ("ui", "color"),
+}
+
+
+class ConfigFile(NamedTuple):
+    role: str
+    # project | user | given (by --config)
+    path: FilePath
+    content: bytes | None
+    # None: there is no such file
 
 
 class Config(NamedTuple):
     settings: Settings
     cwd: FilePath
-    values: Mapping[Path, Value]
+    values: Values
     # What was set by anyone, with its origin; the rest is built in
     files: tuple[ConfigFile, ...]
-    warnings: tuple[str, ...] = ()
-    profile: str = ""
+    warnings: tuple[str, ...]
 
     def origin(self, path: Path) -> str:
         """Say who set this key."""
         return self.values[path].origin if path in self.values else "built in"
 
-    def is_set(self, *path: str) -> bool:
-        return path in self.values
+    def folder(self, name: str) -> FilePath:
+        """Return a folder that a key names, relative to the working folder."""
+        return (self.cwd / FilePath(name).expanduser()).absolute()
 
 
 def user_file(env: Mapping[str, str] = os.environ) -> FilePath:
     """Return where the user's file lies; `$XDG_CONFIG_HOME` goes first on every platform."""
-    if base := env.get("XDG_CONFIG_HOME"):
-        return FilePath(base) / "my-agent" / "config.toml"
+    base = env.get("XDG_CONFIG_HOME")
     system: str = sys.platform
-    if system not in ("win32", "darwin"):
-        return FilePath.home() / ".config" / "my-agent" / "config.toml"
-    from platformdirs import user_config_path  # 5 ms, so only where the place is not that plain
+    if not base and system in ("win32", "darwin"):
+        from platformdirs import user_config_path  # 5 ms, so only where the place is not that plain
 
-    return user_config_path("my-agent", appauthor=False) / "config.toml"
+        return user_config_path("my-agent", appauthor=False) / "config.toml"
+    return (FilePath(base) if base else FilePath.home() / ".config") / "my-agent" / "config.toml"
 
 
 def project_file(cwd: FilePath) -> FilePath:
@@ -70,18 +86,25 @@ def project_file(cwd: FilePath) -> FilePath:
 def load_config(options: Options, env: Mapping[str, str] = os.environ) -> Config:
     """Read all layers and check them. Raises `ConfigProblem` and `UsageProblem`, which name what is wrong."""
     cwd = _working_folder(options)
-    files, own, project, warnings = _files(options, env, cwd)
-    values = _joined(own, project, warnings)
-    values |= environment(env)
-    profile = options.profile or env.get("MY_AGENT_PROFILE", "")
-    if profile:
-        values |= profile_values(profile, values)
-    values |= flag_values(options)
-    values |= _policy_flags(options)
-    settings = build(Settings, values)
+    warnings: list[str] = []
+    given = options.config or env.get("MY_AGENT_CONFIG")
+    if given:
+        files = [_read_file("given", cwd / FilePath(given).expanduser(), needed=True)]
+        values = _file_values(files[0], warnings)
+    else:
+        project, user = _read_file("project", project_file(cwd)), _read_file("user", user_file(env))
+        files = [project, user]
+        own, theirs = _file_values(user, warnings), _file_values(project, warnings)
+        values, ignored = joined(own, theirs, project.path, project.content)
+        warnings += ignored
+    values |= _environment(env)
+    if profile := options.profile or env.get("MY_AGENT_PROFILE", ""):
+        values |= _profile_values(profile, values)
+    values |= _flag_values(options)
+    settings: Settings = build(Settings, values)
     _check_together(settings, values)
-    warnings += _misspelt_tools(settings, values)
-    return Config(settings, cwd, values, files, tuple(warnings), profile)
+    warnings += _misspelt_tools(values)
+    return Config(settings, cwd, values, tuple(files), tuple(warnings))
 
 
 def _working_folder(options: Options) -> FilePath:
@@ -95,103 +118,116 @@ def _working_folder(options: Options) -> FilePath:
     return cwd
 
 
-def _files(
-    options: Options, env: Mapping[str, str], cwd: FilePath
-) -> tuple[tuple[ConfigFile, ...], Values, Values, list[str]]:
-    """Read the files; return what the user's own and what the project's sets, without what it may not."""
-    warnings: list[str] = []
-    given = options.config or env.get("MY_AGENT_CONFIG")
-    if given:
-        file = read_file("given", cwd / FilePath(given).expanduser(), needed=True)
-        own, unknown = file_values(file)
-        return (file,), own, {}, unknown_key_warnings(unknown, file.path)
-    user = read_file("user", user_file(env))
-    own, unknown = file_values(user)
-    warnings += unknown_key_warnings(unknown, user.path)
-    project = read_file("project", project_file(cwd))
-    theirs, unknown = file_values(project)
-    warnings += unknown_key_warnings(unknown, project.path)
-    wanted = guarded(theirs)
-    if (wanted or names_kind(theirs)) and not _trusted(project):
-        project = ConfigFile("project", project.path, project.content, trusted=False)
-    if wanted and not project.trusted:
-        theirs = {path: value for path, value in theirs.items() if path not in wanted}
-        warnings.append(
-            f"{project.path} sets {', '.join(map(dotted, wanted))}, which is ignored: read the file, "
-            "then `my-agent config trust` if it is yours"
-        )
-    return (project, user), own, theirs, warnings
+def _read_file(role: str, path: FilePath, *, needed: bool = False) -> ConfigFile:
+    """Read a configuration file; one that is not there is empty, unless it is `needed`."""
+    try:
+        return ConfigFile(role, path, path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if needed:
+            raise ConfigProblem(f"There is no configuration file {str(path)!r}") from error
+        return ConfigFile(role, path, None)
+    except OSError as error:
+        raise ConfigProblem(f"Configuration file {str(path)!r} cannot be read: {error.strerror}") from error
 
 
-def _trusted(file: ConfigFile) -> bool:
-    from agent.app.config.trust import Trust  # only where a project wants more than it may
+def _file_values(file: ConfigFile, warnings: list[str]) -> Values:
+    """Return what a file sets, and warn of unknown keys, once a section. Raises `ConfigProblem`."""
+    if file.content is None:
+        return {}
+    import tomllib  # only where there is a file
 
-    return file.content is not None and Trust().holds(file.path, file.content)
-
-
-def _joined(own: Values, project: Values, warnings: list[str]) -> Values:
-    """Put the project's values over the user's, the policy of each tool by the stricter of the two."""
-
-    def is_policy(path: Path) -> bool:
-        return path == DEFAULT or path[:-1] == TOOLS
-
-    policy, looser = stricter_of(
-        {path: value for path, value in own.items() if is_policy(path)},
-        {path: value for path, value in project.items() if is_policy(path)},
-    )
-    if looser:
-        warnings.append(f"The project's policy may only be stricter than yours; ignored: {', '.join(looser)}")
-    acl = ("memory", "acl_enabled")
-    if acl in own and own[acl].value is True and acl in project and project[acl].value is False:
-        warnings.append("The project may not switch memory.acl_enabled off; it stays on")
-        policy[acl] = own[acl]
-    return {**own, **project, **policy}
+    try:
+        table = tomllib.loads(file.content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = file.content.count(b"\n", 0, error.start) + 1
+        raise ConfigProblem(f"{file.path}: line {line} is not UTF-8; save the file as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigProblem(f"{file.path} is not valid TOML: {error}") from error
+    values, unknown = flatten(Settings, table, str(file.path))
+    sections: dict[str, list[str]] = {}
+    for path in unknown:
+        sections.setdefault(path[0] if len(path) > 1 else "", []).append(_unknown_key(path))
+    warnings += [f"{file.path}: unknown key{'s' * (len(keys) > 1)} {', '.join(keys)}" for keys in sections.values()]
+    return values
 
 
-def _policy_flags(options: Options) -> Values:
-    found: Values = {}
-    for verdict, flag, names in (
-        ("allow", "--allow", options.allow),
-        ("supervised", "--ask", options.ask),
-        ("deny", "--deny", options.deny),
-    ):
-        for name in names:
-            found[(*TOOLS, name)] = Value(verdict, f"flag {flag}")
-            # the strictest of contradicting flags is the last here, so it stands
+def _unknown_key(path: Path) -> str:
+    if path[-1] in ("api_key", "key", "token"):
+        return f"{dotted(path)} (keys do not belong into a file: name the variable in provider.api_key_env)"
+    meant = guess(dotted(path), [dotted(known) for known, _ in known_leaves(Settings)])[2:].replace("'", "")
+    return f"{dotted(path)} ({meant})" if meant else dotted(path)
+
+
+def _environment(env: Mapping[str, str]) -> Values:
+    """Return what the environment sets: `MY_AGENT_` and the key in capitals, `_` for each dot."""
+    leaves = dict(known_leaves(Settings))
+    names = [*_ENVIRONMENT.items()]
+    if any(name.startswith("MY_AGENT_") for name in env):
+        names += [("MY_AGENT_" + "_".join(path).upper(), path) for path in leaves]
+    return {
+        path: Value(from_text(leaves[path], env[name]), f"environment {name}") for name, path in names if env.get(name)
+    }
+
+
+def _profile_values(name: str, values: Values) -> Values:
+    """Return `[profiles.NAME]` as values of `[provider]`. Raises `ConfigProblem` where there is none."""
+    profiles = {path: value for path, value in values.items() if path[0] == "profiles"}
+    found: Values = {
+        ("provider", path[2]): Value(value.value, f"profile {name} in {value.origin}")
+        for path, value in profiles.items()
+        if path[1] == name
+    }
+    if not found:
+        known = ", ".join(dict.fromkeys(path[1] for path in profiles))
+        raise ConfigProblem(f"There is no profile {name!r}; the configuration has {known or 'none'}")
     return found
 
 
-def _misspelt_tools(settings: Settings, values: Values) -> list[str]:
+def _flag_values(options: Options) -> Values:
+    found: Values = {}
+    for field, path in _FLAGS.items():
+        if (value := getattr(options, field)) is not None:
+            found[path] = Value(value, f"flag --{field.replace('_', '-')}")
+    # the strictest of contradicting flags is the last here, so it stands
+    verdicts = {
+        "--allow": ("allow", options.allow),
+        "--ask": ("supervised", options.ask),
+        "--deny": ("deny", options.deny),
+    }
+    for flag, (verdict, names) in verdicts.items():
+        found |= {(*TOOLS, name): Value(verdict, f"flag {flag}") for name in names}
+    return found
+
+
+def _misspelt_tools(values: Values) -> list[str]:
     """A verdict on a misspelt name would protect nothing: say so, and refuse it where a flag gave it."""
     warnings: list[str] = []
-    for name in settings.security.tool_policy.tools:
-        if (meant := meant_tool(name)) is None:
+    for path, value in values.items():
+        if path[:-1] != TOOLS or path[-1] in BUILT_IN_TOOLS:
             continue
-        origin = values[(*TOOLS, name)].origin
-        if origin.startswith("flag "):
-            raise UsageProblem(f"{origin.removeprefix('flag ')}: there is no tool {name!r}; did you mean {meant!r}?")
-        warnings.append(f"{dotted((*TOOLS, name))} ({origin}): there is no such tool; did you mean {meant!r}?")
+        meant = guess(path[-1], BUILT_IN_TOOLS, 0.75)
+        if len(meant) == 1:
+            continue  # a provider's, perhaps
+        if value.origin.startswith("flag "):
+            raise UsageProblem(f"{value.origin.removeprefix('flag ')}: there is no tool {path[-1]!r}{meant}")
+        warnings.append(f"{dotted(path)} ({value.origin}): there is no such tool{meant}")
     return warnings
 
 
 def _check_together(settings: Settings, values: Values) -> None:
     """Refuse values that are fine alone and wrong together, or wrong in a way that no type says."""
-
-    def wrong(path: Path, why: str, *, show: bool = True) -> ConfigProblem:
-        said = f" = {values[path].value!r} ({values[path].origin})" if show and path in values else ""
-        return ConfigProblem(f"{dotted(path)}{said} {why}")
-
-    urls = [("provider", "base_url"), ("memory", "embeddings", "base_url")]
-    for path in urls:
-        if path in values and values[path].value and not str(values[path].value).startswith(("http://", "https://")):
-            raise wrong(path, "must begin with http:// or https://")
-    for path in (path for path in values if path[-1] == "api_key_env" and values[path].value):
-        if not str(values[path].value).replace("_", "a").isalnum() or str(values[path].value).startswith("sk-"):
-            raise wrong(path, f"({values[path].origin}) must be the name of a variable, not the key itself", show=False)
+    for path, (value, origin) in values.items():
+        if path[-1] == "base_url" and value and not value.startswith(("http://", "https://")):
+            raise ConfigProblem(f"{dotted(path)} = {value!r} ({origin}) must begin with http:// or https://")
+        if path[-1] == "api_key_env" and (not value.replace("_", "a").isalnum() or value.startswith("sk-")) and value:
+            raise ConfigProblem(f"{dotted(path)} ({origin}) must be the name of a variable, not the key itself")
     memory = settings.memory
     if memory.backend == "postgres" and not memory.postgres.url:
-        raise wrong(("memory", "postgres", "url"), "is missing: memory.backend = 'postgres' needs it")
+        raise ConfigProblem("memory.postgres.url is missing: memory.backend = 'postgres' needs it")
     if memory.backend and memory.provider:
-        raise wrong(("memory", "provider"), f"and memory.backend = {memory.backend!r} are two providers; choose one")
+        origin = values["memory", "provider"].origin
+        both = f"memory.provider = {memory.provider!r} ({origin}) and memory.backend = {memory.backend!r}"
+        raise ConfigProblem(f"{both} are two providers; choose one")
     if memory.keyword_weight + memory.vector_weight == 0:
-        raise wrong(("memory", "keyword_weight"), "and memory.vector_weight are both 0; one must count")
+        origin = values["memory", "keyword_weight"].origin
+        raise ConfigProblem(f"memory.keyword_weight ({origin}) and memory.vector_weight are both 0; one must count")

@@ -9,34 +9,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
-__all__ = [
-    "AgentSettings",
-    "AgentsSettings",
-    "Backend",
-    "Bounds",
-    "CuratedSettings",
-    "EmbeddingSettings",
-    "FileToolSettings",
-    "MemorySettings",
-    "PolicySettings",
-    "PostgresSettings",
-    "ProfileSettings",
-    "ProviderKind",
-    "ProviderSettings",
-    "Section",
-    "SecuritySettings",
-    "Settings",
-    "ShellSettings",
-    "ToolsSettings",
-    "UiSettings",
-    "Verdict",
-]
+__all__ = ["Bounds", "Section", "Settings"]
 
-ProviderKind = Literal["auto", "openai", "deepseek", "ollama"]
-Backend = Literal["", "markdown", "sqlite", "postgres"]
-EmbeddingProvider = Literal["ollama", "openai", "local"]
 Verdict = Literal["allow", "supervised", "deny"]
-ColorSetting = Literal["auto", "always", "never"]
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -56,7 +31,7 @@ class Section:
 
 
 class ProviderSettings(Section):
-    kind: ProviderKind = "auto"
+    kind: Literal["auto", "openai", "deepseek", "ollama"] = "auto"
     base_url: str = ""
     api_key_env: str = ""
     # The variable that holds the key; empty: OPENAI_API_KEY, or DEEPSEEK_API_KEY for deepseek
@@ -67,19 +42,6 @@ class ProviderSettings(Section):
     # Of silence on the connection
     max_retries: Annotated[int, Bounds(0, 20)] = 4
     extra_body: Mapping[str, Any] = NOTHING
-
-
-class ProfileSettings(Section):
-    """What a profile may set of `[provider]`; None: as there."""
-
-    kind: ProviderKind | None = None
-    base_url: str | None = None
-    api_key_env: str | None = None
-    model: str | None = None
-    context_window: Annotated[int | None, Bounds(0)] = None
-    timeout_s: Annotated[float | None, Bounds(1)] = None
-    max_retries: Annotated[int | None, Bounds(0, 20)] = None
-    extra_body: Mapping[str, Any] | None = None
 
 
 class AgentSettings(Section):
@@ -116,7 +78,7 @@ class ToolsSettings(Section):
 
 
 class UiSettings(Section):
-    color: ColorSetting = "auto"
+    color: Literal["auto", "always", "never"] = "auto"
     markdown: bool = True
     figures: bool = True
     # The line with tokens and time after an answer
@@ -124,7 +86,7 @@ class UiSettings(Section):
 
 class EmbeddingSettings(Section):
     enabled: bool = False
-    provider: EmbeddingProvider = "ollama"
+    provider: Literal["ollama", "openai", "local"] = "ollama"
     model: str = ""
     dimensions: Annotated[int, Bounds(0, 16_000)] = 0
     # 0: what the model gives
@@ -147,7 +109,7 @@ class CuratedSettings(Section):
 
 
 class MemorySettings(Section):
-    backend: Backend = ""
+    backend: Literal["", "markdown", "sqlite", "postgres"] = ""
     # Empty: no archive
     path: str = ".my_agent_core/archive"
     acl_enabled: bool = False
@@ -176,7 +138,8 @@ class SecuritySettings(Section):
 
 class Settings(Section):
     provider: ProviderSettings = ProviderSettings()
-    profiles: Mapping[str, ProfileSettings] = NOTHING
+    profiles: Mapping[str, ProviderSettings] = NOTHING
+    # What is set of it goes over `provider`
     agent: AgentSettings = AgentSettings()
     agents: AgentsSettings = AgentsSettings()
     tools: ToolsSettings = ToolsSettings()

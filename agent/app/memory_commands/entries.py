@@ -1,171 +1,170 @@
-"""`my-agent memory list|show|add|remove|path|stats`: the curated memory, seen and changed by a person."""
+"""`my-agent memory list|search|get|stats|export|import`: what works on both layers, in each that is on or named."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
+from agent.app.build import curated_dir
+from agent.app.config import Config
 from agent.app.exits import Exit, UsageProblem
-from agent.app.memory_commands.curated import (
-    TARGETS,
-    Target,
-    begin,
-    entry_lines,
-    fill,
-    has_curated,
-    holder_of,
-    open_curated,
-    overview,
-    split_target,
-)
+from agent.app.memory_commands.curated import TARGETS, Curated, split_target, target_lines
 from agent.app.options import Options
-from agent.app.output import Output
-from agent.app.parameters import Arg, AsJson, Opt
+from agent.app.output import Output, begin
+from agent.app.plain import plain
 
 if TYPE_CHECKING:
-    from memory import MemoryStore
+    from agent.app.memory_commands.archived import Archived
+    from memory import Target
 
-__all__ = ["Layer", "add", "list_entries", "path", "remove", "show", "stats"]
+__all__ = ["export", "get", "import_entries", "list_entries", "search", "stats"]
 
 Layer = Literal["curated", "archive"]
 
-OfLayer = Annotated[Layer | None, Opt("--layer", help="curated (MEMORY.md, USER.md) or archive.")]
-InTarget = Annotated[Target | None, Opt("--target", "-t", help="memory (agent notes) or user (profile).")]
-OneTarget = Annotated[Target | None, Arg("memory or user; both if left out.")]
-HEADINGS = {"memory": "MEMORY.md (agent notes)", "user": "USER.md (user profile)"}
 
-
-def list_entries(
-    options: Options,
-    target: OneTarget = None,
-    layer: OfLayer = None,
-    category: Annotated[str | None, Opt("--category", help="Of the archive: only this category.")] = None,
-    json: AsJson = False,
-) -> int:
+def list_entries(options: Options, target: Target | None, layer: Layer | None, category: str | None) -> int:
     """Show the entries, and how full the files are."""
     config, output = begin(options)
     if layer == "archive" or (layer is None and category is not None):
-        from agent.app.memory_commands.archive import list_archive
-
-        return list_archive(config, output, category, as_json=json)
-    store = open_curated(config, options, output)
-    chosen: tuple[Target, ...] = TARGETS if target is None else (target,)
-    found = {one: overview(store, one) for one in chosen}
-    if json:
-        output.data(found | {"folder": str(store.mem_dir)})
-    else:
-        for one, part in found.items():
-            head = f"{output.styled(HEADINGS[one], 'bold')}  {fill(part['used'], part['limit'])}"
-            lines = ["      (cannot be read)"] if "error" in part else entry_lines(part["entries"], output)
-            output.show("\n".join([head, *lines]))
+        rows = _archived(config, output).entries(category)
+        lines = [f"{_head(row, output)}\n    {_text(row, output)}" for row in rows]
+        return output.result({"entries": rows}, "\n".join(lines) or "(empty)")
+    curated = Curated(config, options, output)
+    found = {one: curated.overview(one) for one in ((target,) if target else TARGETS)}
+    lines = [target_lines(one, part, output) for one, part in found.items()]
+    output.result({**found, "folder": str(curated.store.mem_dir)}, "\n".join(lines))
     return Exit.BUSY if any("error" in part for part in found.values()) else Exit.DONE
 
 
-def show(options: Options, target: OneTarget = None, json: AsJson = False) -> int:
-    """Show the memory as the model gets it at the start of a session."""
+def search(options: Options, query: Sequence[str], layer: Layer | None, category: str | None, limit: int) -> int:
+    """Find entries that hold all words."""
     config, output = begin(options)
-    store = open_curated(config, options, output, whole=True)
-    text = store.format_all_for_system_prompt() if target is None else store.format_for_system_prompt(target)
-    if json:
-        output.data({"text": text})
-    else:
-        output.answer(text or "(memory is empty: nothing is in the prompt)")
-    return 0
+    words = " ".join(query)
+    if not words.strip():
+        raise UsageProblem("The words to look for are missing or empty")
+    layers = _layers(config, options, output, layer)
+    found = {name: one.search(words, limit, category) for name, one in layers}
+    lines = [
+        f"{_head(row, output)}: {output.styled(row['content'], 'plain')}" for rows in found.values() for row in rows
+    ]
+    return output.result(found, "\n".join(lines) or "(nothing found)")
 
 
-def add(
-    options: Options,
-    text: Annotated[list[str], Arg("[memory|user] and the entry; - reads it from standard input.")],
-    target: InTarget = None,
-    json: AsJson = False,
-) -> int:
-    """Add an entry."""
+def get(options: Options, text: Sequence[str], layer: Layer | None, target: Target | None) -> int:
+    """Show one entry, whole."""
     config, output = begin(options)
-    chosen, entry = split_target(text, target, "The text of the entry")
-    if entry == "-":
-        entry = _piped(output)
-    store = open_curated(config, options, output)
-    return _told(output, store, chosen or "memory", store.add(chosen or "memory", entry), json)
+    target, words = split_target(text, target)
+    if layer == "archive" or (layer is None and target is None and config.settings.memory.backend):
+        entry = _archived(config, output).do(lambda archive, who: archive.get(who, words))
+        return output.result(entry.as_json(), plain(entry.content))
+    curated = Curated(config, options, output)
+    target = target or curated.holder_of(words)
+    content = curated.store.find(target, words)
+    return output.result({"target": target, "content": content}, plain(content))
 
 
-def remove(
-    options: Options,
-    text: Annotated[list[str], Arg("[memory|user] and a text that only this entry holds.")],
-    target: InTarget = None,
-    json: AsJson = False,
-) -> int:
-    """Remove the entry that holds a text."""
-    config, output = begin(options)
-    chosen, old = split_target(text, target, "The text of the entry")
-    store = open_curated(config, options, output)
-    where = chosen or holder_of(store, old)
-    return _told(output, store, where, store.remove(where, old), json)
-
-
-def path(options: Options, target: OneTarget = None, json: AsJson = False) -> int:
-    """Print the folder of the memory, or the file of a target."""
-    config, output = begin(options)
-    store = open_curated(config, options, output)
-    found = store.mem_dir if target is None else store.mem_dir / store.files[target]
-    if json:
-        output.data({"path": str(found), "exists": found.exists()})
-    else:
-        output.answer(str(found))
-    return 0
-
-
-def stats(options: Options, layer: OfLayer = None, json: AsJson = False) -> int:
-    """Show figures about the memory."""
+def stats(options: Options, layer: Layer | None) -> int:
     config, output = begin(options)
     found: dict[str, Any] = {}
-    if layer != "archive" and (
-        layer == "curated" or has_curated(config, options, bool(config.settings.memory.backend))
-    ):
-        found = _curated_stats(open_curated(config, options, output))
-    if layer != "curated" and (layer == "archive" or config.settings.memory.backend):
-        from agent.app.memory_commands.archive import archive_stats
+    for _, one in _layers(config, options, output, layer):
+        found |= one.stats()
+    parts = {name: ", ".join(f"{key} {value}" for key, value in part.items()) for name, part in found.items()}
+    lines = [f"{output.styled(name, 'bold')}  {output.styled(text, 'plain')}" for name, text in parts.items()]
+    return output.result(found, "\n".join(lines))
 
-        found["archive"] = archive_stats(config)
-    if json:
-        output.data(found)
-        return 0
-    for name, part in found.items():
-        output.show(f"{output.styled(name, 'bold')}  " + ", ".join(f"{key} {value}" for key, value in part.items()))
+
+def export(options: Options, to: str | None, layer: Layer | None) -> int:
+    """Write all entries as JSON Lines."""
+    config, output = begin(options)
+    rows = [{"layer": name, **row} for name, one in _layers(config, options, output, layer) for row in one.rows()]
+    text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    if to is not None:
+        write_new(config.cwd / Path(to).expanduser(), text)
+        output.progress(f"{len(rows)} entries written to {to}")
+    elif text:
+        output.show(text)
     return 0
 
 
-def _curated_stats(store: MemoryStore) -> dict[str, Any]:
-    from memory import Journal
-
+def import_entries(options: Options, source: str, layer: Layer | None) -> int:
+    """Add entries from JSON Lines. All lines are checked before anything is stored."""
+    config, output = begin(options)
+    rows = list(_rows(_source_text(config, source)))
     found: dict[str, Any] = {}
-    changes = Journal(store.mem_dir).read()
-    for target in TARGETS:
-        part = overview(store, target)
-        mine = [change for change in changes if change.target == target]
-        found[target] = {
-            "entries": len(part["entries"]),
-            "used": part["used"],
-            "limit": part["limit"],
-            "changes": len(mine),
-            "changed": mine[-1].at if mine else None,
-        }
-    return found
+    curated, archived = [row for row in rows if "key" not in row], [row for row in rows if "key" in row]
+    if curated and layer != "archive":
+        found |= Curated(config, options, output).put(curated)
+    if archived and layer != "curated":
+        found |= _archived(config, output).put(archived)
+    parts = [f"{name}: {', '.join(f'{count} {what}' for what, count in part.items())}" for name, part in found.items()]
+    return output.result(found, "; ".join(parts) or "There was nothing to import")
 
 
-def _told(output: Output, store: MemoryStore, target: Target, answer: str, as_json: bool) -> int:
-    """Show what the store answered to a change."""
-    if as_json:
-        output.data({"message": answer, target: overview(store, target)})
-    else:
-        output.answer(answer)
-    return 0
+def write_new(path: Path, text: str) -> None:
+    """Write a file that is not there yet. Raises `UsageProblem` where it is."""
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageProblem(f"{str(path)!r} exists already; nothing was written") from error
 
 
-def _piped(output: Output) -> str:
-    from agent.app.stdin import read_stdin
+def _layers(
+    config: Config, options: Options, output: Output, layer: Layer | None
+) -> Iterator[tuple[str, Curated | Archived]]:
+    """Yield the layer that is named, or each that is on. Where both are off, the error is that of the curated one."""
+    archive_on = bool(config.settings.memory.backend)
+    curated_on = not archive_on or curated_dir(config, options) is not None
+    if layer == "curated" or (layer is None and curated_on):
+        yield "curated", Curated(config, options, output)
+    if layer == "archive" or (layer is None and archive_on):
+        yield "archive", _archived(config, output)
 
-    piped = read_stdin(needed=True)
-    if piped.replaced:
-        raise UsageProblem("Standard input is not UTF-8; nothing was stored")
-    if not piped.text.strip():
-        raise UsageProblem("The text of the entry is empty")
-    return piped.text
+
+def _archived(config: Config, output: Output) -> Archived:
+    from agent.app.memory_commands.archived import Archived  # asyncio, and all that an archive needs
+
+    return Archived(config, output)
+
+
+def _head(row: dict[str, Any], output: Output) -> str:
+    where = row.get("target")
+    if where is None:
+        tags = f" [{', '.join(row['tags'])}]" if row["tags"] else ""
+        where = f"{row['key']} ({row['category']}, {row.get('score', row['updated'][:10])}){tags}"
+    return output.styled(where, "cyan")
+
+
+def _text(row: dict[str, Any], output: Output) -> str:
+    return output.styled(row["content"], "plain").replace("\n", "\n    ")
+
+
+def _source_text(config: Config, source: str) -> str:
+    if source == "-":
+        from agent.app.stdin import read_text
+
+        return read_text()
+    path = config.cwd / Path(source).expanduser()
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageProblem(f"{str(path)!r} is not UTF-8; nothing was imported") from error
+    except OSError as error:
+        raise UsageProblem(f"{str(path)!r} cannot be read: {error.strerror}") from error
+
+
+def _rows(text: str) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise UsageProblem(f"Line {number} is not JSON ({error}); nothing was imported") from error
+        if not isinstance(row, dict) or not isinstance(row.get("content"), str) or not row["content"].strip():
+            raise UsageProblem(f"Line {number} is no entry: it needs a text under 'content'; nothing was imported")
+        if "key" not in row and row.setdefault("target", "memory") not in TARGETS:
+            raise UsageProblem(f"Line {number}: target {row['target']!r} is not one of {', '.join(TARGETS)}")
+        yield row

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from inspect import signature
 from typing import Any
 
 import pytest
 
-from agent.app.commands import COMMANDS, Command, Group, UnknownCommand, help_text, route
-from agent.app.options import FLAGS, Options, flags_for, takes_value
+from agent.app.commands import COMMANDS, Command, Group
+from agent.app.exits import UsageProblem
+from agent.app.options import PLAIN, RUN, Options, takes_value
+from agent.app.parsing import parse
+from agent.app.routing import help_text, route
 
 
 @pytest.mark.parametrize(
@@ -42,12 +47,12 @@ def test_a_group_alone_asks_for_its_help() -> None:
 
 
 def test_an_unknown_command_of_a_group_names_what_there_is() -> None:
-    with pytest.raises(UnknownCommand, match=r"'lst'; did you mean 'list'\? There are: list, show"):
+    with pytest.raises(UsageProblem, match=r"'lst'; did you mean 'list'\? There are: list, show"):
         route(["memory", "lst"])
 
 
 def test_a_misspelt_command_is_not_sent_to_the_model() -> None:
-    with pytest.raises(UnknownCommand, match="'memroy'; did you mean 'memory'"):
+    with pytest.raises(UsageProblem, match="'memroy'; did you mean 'memory'"):
         route(["memroy", "list"])
 
 
@@ -62,7 +67,7 @@ def test_a_flag_knows_whether_a_value_follows() -> None:
 def test_the_help_names_every_command_and_every_shared_flag() -> None:
     text = help_text()
     assert all(name in text for name in COMMANDS)
-    assert all(name in text for flag in FLAGS if flag.scope == "all" for name in flag.names)
+    assert all(name in text for flag in PLAIN for name in flag.names)
 
 
 @pytest.mark.parametrize("name", [name for name, one in COMMANDS.items() if isinstance(one, Group)])
@@ -72,39 +77,46 @@ def test_the_help_of_a_group_names_its_commands(name: str) -> None:
     assert all(f"  {inner} " in help_text([name]) for inner in group.commands)
 
 
-def test_no_flag_has_two_meanings() -> None:
-    names = [name for flag in FLAGS for name in flag.names]
-    assert len(names) == len(set(names))
-
-
-def test_lists_of_tools_may_hold_commas() -> None:
-    options = Options.of({"allow": ["shell,task", " file_read "], "tools": [""], "deny": None})
-    assert (options.allow, options.tools, options.deny) == (("shell", "task", "file_read"), (), ())
-
-
-def test_a_flag_that_is_not_given_leaves_the_configuration_alone() -> None:
-    assert Options.of({"max_steps": None, "yes": False, "verbose": 0}) == Options()
-    assert Options.of({"max_retries": 0}).max_retries == 0
-
-
 def commands() -> list[Command]:
     groups = [one.commands.values() if isinstance(one, Group) else [one] for one in COMMANDS.values()]
     return [command for group in groups for command in group]
 
 
 @pytest.mark.parametrize("command", commands(), ids=lambda command: command.place)
-def test_every_command_can_be_called(command: Command) -> None:
-    from importlib import import_module
+def test_no_flag_has_two_meanings(command: Command) -> None:
+    flags = (*command.own, *command.shared)
+    names = [name for flag in flags for name in flag.names]
+    fields = [flag.field for flag in flags]
+    assert (len(names), len(fields)) == (len(set(names)), len(set(fields)))
+    assert {flag.field for flag in RUN} == set(Options._fields)
 
+
+def options_of(*words: str) -> Options:
+    command = COMMANDS["run"]
+    assert isinstance(command, Command)
+    return parse(("run",), command, words)[0]
+
+
+def test_lists_of_tools_may_hold_commas() -> None:
+    options = options_of("--allow", "shell,task", "--allow", " file_read ", "--tools", "")
+    assert (options.allow, options.tools, options.deny) == (("shell", "task", "file_read"), (), ())
+
+
+def test_a_flag_that_is_not_given_leaves_the_configuration_alone() -> None:
+    assert options_of("hi") == Options()
+    assert options_of("--max-retries", "0").max_retries == 0
+
+
+@pytest.mark.parametrize("command", commands(), ids=lambda command: command.place)
+def test_every_command_can_be_called(command: Command) -> None:
     module, _, name = command.place.partition(":")
-    assert callable(getattr(import_module(module), name))
+    taken = signature(getattr(import_module(module), name)).parameters
+    assert list(taken) == ["options", *(flag.field for flag in command.own)]
 
 
 def test_the_shell_is_offered_what_the_parser_takes() -> None:
     import typer
 
-    from agent.app.parameters import parameters_of
-    from agent.app.parsing import function_of
     from agent.app.shell_completion import tree
 
     root: Any = typer.main.get_command(tree())
@@ -113,6 +125,5 @@ def test_the_shell_is_offered_what_the_parser_takes() -> None:
         leaves = one.commands if isinstance(one, Group) else {name: one}
         shown = root.commands[name].commands if isinstance(one, Group) else root.commands
         for inner, command in leaves.items():
-            taken = [*parameters_of(function_of(command)), *flags_for(command.scope)]
             offered = {flag for parameter in shown[inner].params for flag in parameter.opts if flag.startswith("-")}
-            assert offered == {flag for parameter in taken for flag in parameter.names}, inner
+            assert offered == {name for flag in (*command.own, *command.shared) for name in flag.names}, inner

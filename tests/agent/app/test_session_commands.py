@@ -108,11 +108,3 @@ def test_damaged_lines_are_told(place: Place, saved: Session) -> None:
     with saved.path.open("ab") as file:
         file.write(b"\0" * 10 + b"\n{half")
     assert "damaged" in place.run("sessions", "show", saved.id).err
-
-
-def test_a_talk_from_before_init_is_still_found(place: Place) -> None:
-    assert place.run("run", "--offline", "--json", "hello").code == 0
-    old = place.run("sessions", "list", "--json").json[0]["id"]
-    place.run("init")
-    assert place.run("sessions", "list", "--json").json == []
-    assert place.run("sessions", "show", old).code == 0

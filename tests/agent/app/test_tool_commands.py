@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from command_line import Place
-from loopback import Loopback, http
 
 from agent.app.version import VERSION
 
@@ -88,19 +87,3 @@ def test_doctor_tells_of_a_damaged_memory_and_a_damaged_archive(place: Place) ->
     assert done.code == 8
     assert "not UTF-8" in done.out
     assert "archive.db" in done.out
-
-
-def test_doctor_asks_the_server_only_when_told(place: Place) -> None:
-    with Loopback([http(401, {"error": {"message": "no"}}), http(404)]) as server:
-        place.env |= {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "key-12345678", "OPENAI_MODEL": "m"}
-        assert place.run("doctor").code == 0
-        assert server.requests == []
-        done = place.run("doctor", "--online")
-        assert done.code == 3
-        assert "refuses the key" in done.out
-        assert "key-12345678" not in done.out
-        assert place.run("doctor", "--online").code == 0
-    place.env["OPENAI_BASE_URL"] = "http://127.0.0.1:9/v1"
-    done = place.run("doctor", "--online")
-    assert done.code == 4
-    assert "cannot be reached" in done.out

@@ -10,7 +10,7 @@ import pytest
 from command_line import Place
 
 from agent.app.config import Config, load_config
-from agent.app.config.verdicts import BUILT_IN_TOOLS
+from agent.app.config.config import BUILT_IN_TOOLS
 from agent.app.exits import ConfigProblem, UsageProblem
 from agent.app.options import Options
 
