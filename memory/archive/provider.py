@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,10 +29,15 @@ class ArchiveProvider:
 
     name = "archive"
 
-    def __init__(self, archive: Archive, who: Principal) -> None:
-        self._archive, self._who = archive, who
+    def __init__(self, archive: Archive, who: Principal | Callable[[], Principal]) -> None:
+        """`who` may be asked anew at each call, for an agent whose session changes."""
+        self._archive, self._asking = archive, who
         self._warned = False
         self.notices: list[str] = []
+
+    @property
+    def _who(self) -> Principal:
+        return self._asking if isinstance(self._asking, Principal) else self._asking()
 
     @property
     def folders(self) -> Sequence[Path]:
