@@ -51,12 +51,10 @@ class Compactor:
     ) -> bool:
         """Shorten the talk if the next request is over the budget, or if the server found it too long (`overflow`)."""
         self._estimated = self.meter.messages(self._history.messages) + self.meter.tools(schemas)
-        if overflow:
-            why = "the server found the request too long"
-        elif self._estimated > self.budget_tokens:
-            why = f"about {self._estimated} tokens, over the budget of {self.budget_tokens}"
-        else:
+        if not overflow and self._estimated <= self.budget_tokens:
             return False
+        over = f"about {self._estimated} tokens, over the budget of {self.budget_tokens}"
+        why = "the server found the request too long" if overflow else over
         return await self.shorten(model, emit=emit, max_retries=max_retries, why=why)
 
     async def shorten(self, model: Model, *, emit: Emit, max_retries: int, why: str) -> bool:

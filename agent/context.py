@@ -140,10 +140,9 @@ def summary_request(cut: Cut, budget_tokens: int) -> list[Message]:
 def summary_messages(summary: str, cut: Cut) -> list[Message]:
     """Return what stands in the place of the dropped messages; roles go on alternating."""
     text = f"{SUMMARY_HEAD}\n\n{summary.strip()}"
-    if cut.request:
-        text += f"\n\nMy request, which you are working on:\n\n{cut.request}"
-        return [{"role": "user", "content": text}]
-    return [{"role": "user", "content": text}, {"role": "assistant", "content": ACKNOWLEDGED}]
+    if not cut.request:
+        return [{"role": "user", "content": text}, {"role": "assistant", "content": ACKNOWLEDGED}]
+    return [{"role": "user", "content": f"{text}\n\nMy request, which you are working on:\n\n{cut.request}"}]
 
 
 def is_summary(message: Message) -> bool:

@@ -10,8 +10,6 @@ from agent.failures import ProviderFailed
 
 __all__ = ["EventReader"]
 
-LINE_LIMIT_BYTES = 16 * 2**20  # no answer has a line that long; an endless one must not fill the memory
-
 _decode = JSONDecoder(strict=False).decode  # strict refuses the raw tabs and line ends in texts of some servers
 
 
@@ -36,8 +34,6 @@ class EventReader:
         if not self._began:
             self.page += block
         *lines, self._rest = (self._rest + block).split(b"\n")
-        if max(len(self._rest), len(self.page)) > LINE_LIMIT_BYTES:
-            raise ProviderFailed(f"The provider sent {LINE_LIMIT_BYTES // 2**20} MB without the end of a line.")
         for line in lines:
             if not self.done and self._take(line):
                 yield from self._close_event()

@@ -54,12 +54,11 @@ async def react(
     make_room: Callable[[bool], Awaitable[bool]] | None = None,
     weigh: Callable[[Completion], None] | None = None,
 ) -> Outcome:
-    """Ask the model, run the tools it calls, and go on until it answers.
+    """Ask the model, run the tools it calls, and go on until it answers. Raises a `ModelFailure`.
 
-    `messages` is a live view of the whole history, system prompt first and the user's message last; `record` adds to
-    it. `make_room(overflow)` may shorten it before a step, or after the server found it too long, and says whether
-    it did. `weigh` sees each completion. However the turn ends, a cancel included, every call that was recorded has
-    its result and no empty answer was stored. Raises a `ModelFailure`.
+    `messages` is a live view of the whole history; `record` adds to it. `make_room(overflow)` may shorten it before a
+    step, or after the server found it too long, and says whether it did. `weigh` sees each completion. However the
+    turn ends, every call that was recorded has its result and no empty answer was stored.
     """
     turn = _Turn(model, messages, registry, record, _guarded(emit), max_retries, make_room, weigh)
     return await turn.play(max_steps)
@@ -89,19 +88,17 @@ class _Turn:
     weigh: Callable[[Completion], None] | None
     outcome: Outcome = field(default_factory=Outcome)
     failed: dict[tuple[str, str, str | None], int] = field(default_factory=dict)
-    ids: set[str] = field(default_factory=set)
     stop: str = ""
-
-    def __post_init__(self) -> None:
-        self.ids = {call["id"] for message in self.messages for call in message.get("tool_calls") or ()}
 
     async def play(self, max_steps: int) -> Outcome:
         schemas = self.registry.schemas()
+        ids = {call["id"] for message in self.messages for call in message.get("tool_calls") or ()}
         while not self.stop:
             completion = await self._ask(schemas)
             if not completion.calls:
                 return self._finish(completion)
-            calls = self._with_ids(completion.calls)
+            number = len(self.messages)
+            calls = [replace(call, id=unique_id(call.id, ids, number)) for call in completion.calls]
             self.record(assistant_message(completion.content, calls, completion.reasoning))
             if completion.finish_reason == "length":
                 self.emit(Notice("truncated", "The answer was cut off at the length limit; its calls were not run"))
@@ -162,10 +159,6 @@ class _Turn:
         if not completion.content.strip():
             completion = replace(completion, content="[stopped before an answer]")
         return self._finish(replace(completion, calls=()))
-
-    def _with_ids(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
-        number = len(self.messages)
-        return [replace(call, id=unique_id(call.id, self.ids, number + place)) for place, call in enumerate(calls)]
 
     async def _run(self, calls: Sequence[ToolCall], *, last: bool) -> None:
         """Run the calls; record their results in call order, each as soon as those before it are there."""

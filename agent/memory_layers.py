@@ -46,7 +46,6 @@ class MemoryLayers:
 
     @property
     def frozen(self) -> str:
-        """The block as it stands in the running prompt."""
         return "" if self.store is None else self.store.format_all_for_system_prompt()
 
     @property

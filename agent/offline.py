@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from agent.messages import Completion, Message, ToolChoice, text_of
@@ -165,9 +165,8 @@ def _delegate(turn: _Turn) -> Step:
         return turn.call("task", *({"prompt": job} for job in jobs))
     lines = []
     for number, one in enumerate(turn.done, 1):
-        for note in NOTES:
-            one = replace(one, result=one.result.replace(note, "").strip())
-        lines.append(turn.say("sub_agent", number=number, result=turn.told(one)))
+        said = turn.told(one).replace(NOTES[0], "").replace(NOTES[1], "").strip()
+        lines.append(turn.say("sub_agent", number=number, result=said))
     return "\n".join(lines)
 
 

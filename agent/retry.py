@@ -33,9 +33,8 @@ async def complete(
     """Ask `model` until it gives a whole answer, and return it.
 
     Text is emitted as it streams; what was shown of an answer that broke is taken back by `AnswerDropped`. `partial`
-    holds the text of the answer that is under way, for a caller that is cancelled. The server's Retry-After is a
-    lower bound. Raises the last `ModelFailure` when it is not retryable, after `max_retries`, or when the wait
-    asked for is longer than a minute.
+    holds the text under way, for a caller that is cancelled. Raises the last `ModelFailure` when it is not retryable,
+    after `max_retries`, or when the server asks to wait longer than a minute.
     """
     shown: list[str] = [] if partial is None else partial
     shown.clear()

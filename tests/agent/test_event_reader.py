@@ -90,8 +90,3 @@ def test_a_body_without_events_is_kept_as_a_page() -> None:
 
 def test_raw_tabs_inside_a_text_are_read() -> None:
     assert read(b'data: {"a":"x\ty"}\n\n')[1] == [{"a": "x\ty"}]
-
-
-def test_a_line_without_an_end_is_given_up() -> None:
-    with pytest.raises(ProviderFailed, match="without the end of a line"):
-        read(b"data: " + b"x" * 2**20 * 20, 2**20)
