@@ -5,10 +5,10 @@
     python benchmarks/locomo.py PATH.json --text        by words only, without the local model
 
 How a turn becomes an entry, the same for every conversation: its number is the key, the speaker is the one tag, what
-was said is the content (after a caption, if a picture was shown), and it was created at the session's time, a second
-after the turn before it. Each conversation has an owner of its own, under access control. Nothing is fitted to the
-file: the weights stand in the product. Questions that have no answer in the conversation (category 5) are left out,
-as in the literature; their recall of the turn they play on is the last column.
+was said is the content (after a caption, if a picture was shown), it belongs to the session in which it was said, and
+was created at the session's time, a second after the turn before it. Each conversation has an owner of its own, under
+access control. Nothing is fitted to the file: the weights stand in the product. Questions that have no answer in the
+conversation (category 5) are left out, as in the literature; their recall of the turn they play on is the last column.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ def entries(conversation: Mapping[str, Any]) -> Iterator[Entry]:
             content=caption + turn["text"],
             tags=(turn["speaker"],),
             owner=conversation["name"],
+            session=f"session-{turn['session']}",
             created=when,
             updated=when,
         )

@@ -109,8 +109,8 @@ class Reader(Protocol):
     def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Neighbour]]:
         """Return, for each id, its neighbours in time inside the view: the `reach` entries next before and after it.
 
-        Neighbours have the same owner and another `created`; those of one time are in order of key, by code point.
-        Conversation entries are nobody's neighbours. In any order, without the entry itself.
+        Neighbours have the same owner and session, one that is not "", and another `created`; those of one time are in
+        order of key, by code point. Conversation entries are nobody's neighbours. In any order, without itself.
         """
         ...
 

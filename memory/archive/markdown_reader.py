@@ -48,7 +48,7 @@ class MarkdownReader:
             if (record := self._records.get(number)) is None:
                 continue
             created = ticks(record.entry.created)
-            places = self._state.times.get(record.entry.owner, [])
+            places = self._state.times.get((record.entry.owner, record.entry.session), [])
             before = reversed(range(bisect_left(places, (created,))))
             after = range(bisect_left(places, (created + 1,)), len(places))
             found[number] = [

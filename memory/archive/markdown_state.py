@@ -58,14 +58,14 @@ class State:
         return [each.trouble for each in self.categories if each.trouble]
 
     @cached_property
-    def times(self) -> dict[str, list[tuple[int, str, int]]]:
-        """For each owner (created, key, id) of the entries that have neighbours, in order."""
-        owners: dict[str, list[tuple[int, str, int]]] = {}
+    def times(self) -> dict[tuple[str, str], list[tuple[int, str, int]]]:
+        """For each owner and session (created, key, id) of the entries that have neighbours, in order."""
+        found: dict[tuple[str, str], list[tuple[int, str, int]]] = {}
         for number, record in self.records.items():
             entry = record.entry
-            if entry.category != CONVERSATION:
-                owners.setdefault(entry.owner, []).append((ticks(entry.created), entry.key, number))
-        return {owner: sorted(places) for owner, places in owners.items()}
+            if entry.category != CONVERSATION and entry.session:
+                found.setdefault((entry.owner, entry.session), []).append((ticks(entry.created), entry.key, number))
+        return {place: sorted(times) for place, times in found.items()}
 
 
 class Folder:

@@ -31,6 +31,8 @@ class PostgresWriter(SqlWriter):
         super().__init__(link)
         self.has_vectors, self.indexes = has_vectors, indexes
         self._troubles: list[str] = []
+        self.rebuilt = False
+        # all was cleared, to be built anew
 
     def troubles(self) -> Sequence[str]:
         return self._troubles
@@ -39,13 +41,14 @@ class PostgresWriter(SqlWriter):
         seen, values = view.sql()
         sides = " UNION ALL ".join(
             f"(SELECT id, created, row_number() OVER (ORDER BY created {order}, key {order}) AS steps FROM "
-            f"(SELECT id, created, key FROM entries WHERE owner = place.owner AND created {sign} place.created AND "
-            f"category <> 'conversation' AND {seen} ORDER BY created {order}, key {order} LIMIT ?) AS side)"
+            "(SELECT id, created, key FROM entries WHERE owner = place.owner AND session = place.session "
+            f"AND created {sign} place.created AND category <> 'conversation' AND {seen} "
+            f"ORDER BY created {order}, key {order} LIMIT ?) AS side)"
             for sign, order in (("<", "DESC"), (">", "ASC"))
         )
         statement = (
             "SELECT place.id, near.id, near.steps, abs(near.created - place.created) "
-            "FROM (SELECT id, owner, created FROM entries WHERE id = ANY(?)) AS place "
+            "FROM (SELECT id, owner, session, created FROM entries WHERE session <> '' AND id = ANY(?)) AS place "
             f"CROSS JOIN LATERAL ({sides}) AS near ORDER BY 1, 3, 2"
         )
         found: dict[int, list[Neighbour]] = {number: [] for number in ids}
@@ -84,6 +87,10 @@ class PostgresWriter(SqlWriter):
             for row in self.link.rows(statement, [[vocable for vocable, _ in some], [entry for _, entry in some]])
         )
         return [Block(vocable, first, bytes(data)) for vocable, first, data in found]
+
+    def clear(self) -> None:
+        super().clear()
+        self.rebuilt = True
 
     # Vectors
 

@@ -10,7 +10,7 @@ from memory.archive.backend import Neighbour
 from memory.archive.entry import Entry, Hit
 from memory.archive.hints import DateHint
 
-__all__ = ["REACH", "Candidate", "Scale", "Weights", "asks", "bears", "echoes", "hits", "leaders", "signals"]
+__all__ = ["REACH", "Candidate", "Scale", "Weights", "asks", "bears", "echoes", "hits", "leaders", "lifted", "signals"]
 
 DIGITS = 4
 # Scores that differ by less are one and the same, whatever the last bits of an addition say.
@@ -18,7 +18,8 @@ COMPARED_DIGITS = 6
 # One in so many candidates leads.
 LEADER_OF = 5
 REACH = 2
-ECHO = {1: 0.3, 2: 0.2}
+ECHO = {1: 0.5, 2: 0.25}
+ECHO_LIMIT = 0.8
 ECHO_TICKS = 3_600 * 10**6
 DATE_GAIN, NAME_GAIN, QUESTION_LOSS = 0.5, 0.3, 0.15
 
@@ -79,13 +80,18 @@ def leaders(candidates: Sequence[Candidate], wanted: int) -> list[Candidate]:
 
 
 def echoes(leading: Sequence[Candidate], around: Mapping[int, Sequence[Neighbour]]) -> dict[int, float]:
-    """Return what entries gain by standing next to a leader in time: an answer stands beside its question."""
+    """Return what entries gain by standing next to a leader in its session: an answer stands beside its question."""
     gains: dict[int, float] = {}
     for leader in leading:
         for neighbour in around.get(leader.id, ()):
             if neighbour.apart <= ECHO_TICKS:
                 gains[neighbour.id] = gains.get(neighbour.id, 0.0) + ECHO[neighbour.steps] * leader.score
     return gains
+
+
+def lifted(score: float, gain: float) -> float:
+    """Return a score with what its neighbours add: of the way to 1, so that what is best by itself stays best."""
+    return score + min(gain, ECHO_LIMIT) * (1.0 - min(score, 1.0))
 
 
 def asks(entry: Entry) -> bool:

@@ -78,7 +78,7 @@ class Searcher:
         scale.fuse(joined)
         date = date_hint(asked.query)
         for each in (*candidates, *joined):
-            each.score = (each.score + gains.get(each.id, 0.0)) * rank.signals(each.entry, names, date)
+            each.score = rank.lifted(each.score, gains.get(each.id, 0.0)) * rank.signals(each.entry, names, date)
         return rank.hits((*candidates, *joined), asked.limit)
 
 

@@ -66,20 +66,21 @@ class SqlReader(ABC):
 
     def around(self, view: View, ids: Sequence[int], reach: int) -> Mapping[int, list[Neighbour]]:
         seen, values = view.sql()
-        places = self.link.rows(f"SELECT id, owner, created FROM entries WHERE id IN ({marks(ids)})", ids)
+        statement = f"SELECT id, created, owner, session FROM entries WHERE session <> '' AND id IN ({marks(ids)})"
         sides = [
-            f"SELECT id, created FROM entries WHERE owner = ? AND created {sign} ? AND category <> 'conversation' "
-            f"AND {seen} ORDER BY created {order}, key {order} LIMIT ?"
+            "SELECT id, created FROM entries WHERE owner = ? AND session = ? AND category <> 'conversation' "
+            f"AND created {sign} ? AND {seen} ORDER BY created {order}, key {order} LIMIT ?"
             for sign, order in (("<", "DESC"), (">", "ASC"))
         ]
-        return {
-            number: [
+        found: dict[int, list[Neighbour]] = {}
+        for number, created, *place in self.link.rows(statement, ids):
+            nearby = (self.link.rows(side, [*place, created, *values, reach]) for side in sides)
+            found[number] = [
                 Neighbour(other, steps, abs(when - created))
-                for side in sides
-                for steps, (other, when) in enumerate(self.link.rows(side, [owner, created, *values, reach]), start=1)
+                for rows in nearby
+                for steps, (other, when) in enumerate(rows, start=1)
             ]
-            for number, owner, created in places
-        }
+        return found
 
     def counts(self, view: View) -> Mapping[tuple[str, str], int]:
         seen, values = view.sql()

@@ -31,7 +31,7 @@ def tables(types: Types) -> list[str]:
         f"created BIGINT NOT NULL, updated BIGINT NOT NULL, scope {text} NOT NULL, folded INTEGER NOT NULL DEFAULT 0, "
         f"model {text} NOT NULL DEFAULT '', terms {text} NOT NULL)",
         "CREATE UNIQUE INDEX entries_key ON entries (key, owner, scope)",
-        "CREATE INDEX entries_time ON entries (owner, created, key) WHERE category <> 'conversation'",
+        "CREATE INDEX entries_time ON entries (owner, session, created, key) WHERE category <> 'conversation'",
         "CREATE INDEX entries_age ON entries (category, updated) WHERE category IN ('daily', 'conversation')",
         "CREATE INDEX entries_loose ON entries (owner, category, session, updated) WHERE folded = 0",
         "CREATE INDEX entries_model ON entries (model, owner)",
