@@ -51,7 +51,8 @@ def measure(url: str, size: int, queries: int, index: bool) -> None:
     compare(runner, archive, asked, "")
     if index:
         started = time.perf_counter()
-        backend.tune(from_rows=size)
+        backend.index_from_rows = size
+        backend.tune()
         print(f"  index built in {time.perf_counter() - started:.0f} s")
         compare(runner, archive, asked, " with the index")
     new = [f"fresh-{number}" for number in range(queries + 5)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -26,16 +27,28 @@ SCHEMA = re.compile(r"(?!pg_)[^\W\d][\w-]*")
 SILENCE_S = 60
 
 
+log = logging.getLogger(__name__)
+
+
 class PostgresBackend:
     """Keeps everything in `schema` of the database at `url`, which is made at the first use.
 
     `patience_s`: how long to wait for other writers, for a connection to get free and for a server that starts.
+    `index_from_rows`: how many vectors of a model are worth an approximate index.
     Raises ValueError for a schema name or a number that cannot be.
     """
 
     name = "postgres"
 
-    def __init__(self, url: str, *, schema: str = "memory", max_connections: int = 5, patience_s: float = 10.0) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        schema: str = "memory",
+        max_connections: int = 5,
+        patience_s: float = 10.0,
+        index_from_rows: int = FROM_ROWS,
+    ) -> None:
         if not SCHEMA.fullmatch(schema) or len(schema.encode()) > 63:
             raise ValueError(
                 f"schema {schema!r} cannot be: write letters, digits, _ and -, a letter first, no pg_, at most 63 bytes"
@@ -46,7 +59,7 @@ class PostgresBackend:
             raise ValueError(f"patience_s is {patience_s:g}: write seconds above 0")
         self.place = server_name(url)
         self.folders: Sequence[Path] = []
-        self.schema = schema
+        self.schema, self.index_from_rows = schema, index_from_rows
         self._pool = PostgresPool(url, Where(self.place, schema, patience_s), max_connections)
         self._layout: Layout | None = None
         self._indexes = NearIndexes()
@@ -63,16 +76,17 @@ class PostgresBackend:
     def close(self) -> None:
         self._pool.close()
 
-    def tune(self, *, from_rows: int = FROM_ROWS) -> None:
-        """Build an approximate index for each model that has so many vectors; others go on reading and writing.
+    def tune(self) -> None:
+        """Build an approximate index for each model that has many vectors; others go on reading and writing.
 
-        It takes a minute for 100,000 vectors. Searches over all owners use it from then on.
+        It takes minutes for 100,000 vectors. Searches over all owners use it from then on. A writer that cleared all
+        terms does this afterwards.
         """
         layout = self._prepared()
         if not layout.has_vectors or layout.read_only:
             return
         with self._reading() as reader:
-            wanted = missing(reader.link, from_rows)
+            wanted = missing(reader.link, self.index_from_rows)
         for index in wanted:
             for statement in index.creation(layout.schema, layout.extension):
                 self._pool.run_alone(statement)
@@ -99,12 +113,18 @@ class PostgresBackend:
                 raise ArchiveUnavailable(
                     f"Postgres at {self.place} is read-only: give the address of the primary server, or free its disk"
                 )
-            yield PostgresWriter(link, layout.has_vectors, self._indexes)
+            writer = PostgresWriter(link, layout.has_vectors, self._indexes)
+            yield writer
             token = uuid4()
             try:
                 link.commit(*kept_as(token))
             except ArchiveInterrupted:
                 self._learn_outcome(token)
+        if writer.rebuilt:  # who builds everything anew has the time for this, too
+            try:
+                self.tune()
+            except ArchiveUnavailable as error:
+                log.warning("the archive goes on without an index of vectors: %s", error)
 
     def _learn_outcome(self, token: UUID) -> None:
         """Look what became of a transaction whose COMMIT was not answered. Raises unless it was kept."""

@@ -186,15 +186,28 @@ def test_a_model_with_many_vectors_gets_an_index_and_finds_the_same(backend: Pos
     wanted = unit(*dice.standard_normal(16))
     with backend.reading() as reader:
         exact = reader.nearest(None, "it's 100% m?", wanted, 20)
-    backend.tune(from_rows=301)
+    backend.tune()
     assert indexes(schema) == []
-    backend.tune(from_rows=300)
-    backend.tune(from_rows=300)
+    backend.index_from_rows = 300
+    backend.tune()
+    backend.tune()
     (name,) = indexes(schema)
     with backend.reading() as reader:
         assert reader.nearest(None, "it's 100% m?", wanted, 20) == exact
         assert reader.nearest("main", "it's 100% m?", wanted, 20) == exact
     assert name.startswith("vectors_near_")
+
+
+def test_building_everything_anew_builds_the_index_too(schema: str) -> None:
+    backend = PostgresBackend(postgres.url(), schema=schema, index_from_rows=50)
+    numbers = put(backend, *(f"key {n}" for n in range(50)))
+    with backend.writing() as writer:
+        writer.put_vectors("m", {n: unit(1, n)[None, :] for n in numbers})
+    assert indexes(schema) == []
+    with backend.writing() as writer:
+        writer.clear()
+    assert len(indexes(schema)) == 1
+    backend.close()
 
 
 def indexes(schema: str) -> list[str]:
