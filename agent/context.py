@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import tools
 from agent.messages import Message, text_of
 from prompts import render
-from tools import bound
 
 if TYPE_CHECKING:
     import tiktoken
@@ -154,4 +154,4 @@ def _transcript(message: Message) -> str:
     calls = [call["function"] for call in message.get("tool_calls") or ()]
     parts = [text_of(message), *(f"calls {call['name']} {call['arguments']}" for call in calls)]
     text = "\n".join(part for part in parts if part)
-    return f"{message.get('role', '')}: {bound(text, CLIP_CHARS)}"
+    return f"{message.get('role', '')}: {tools.bound(text, CLIP_CHARS)}"

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import tools
 from agent.failures import ModelFailure
-from tools import ToolResult, bound
+from tools import ToolResult
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -71,7 +72,7 @@ class Delegation:
             return ToolResult(ok=False, error=error)
         except ModelFailure as failure:
             return ToolResult(ok=False, error=f"The sub-agent failed ({failure.kind}): {failure}")
-        text = bound(reply.text, self.limits.result_chars)
+        text = tools.bound(reply.text, self.limits.result_chars)
         if reply.finish_reason in ("limit", "repeat"):
             limit = f"its limit of max {child.max_steps} steps"
             why = limit if reply.finish_reason == "limit" else "a repeating failure"

@@ -71,7 +71,9 @@ def entries_in(messages: Sequence[Message]) -> list[Entry]:
     for done in done_calls(messages):
         if done.name == "memory" and not done.failed:
             _follow(entries, done.arguments)
-    return list({entry.text: entry for entry in entries if not entry.text.startswith("[blocked:")}.values())
+    return list(
+        {entry.text: entry for entry in entries if not entry.text.startswith(("[blocked:", "(empty)"))}.values()
+    )
 
 
 def meant(entries: Sequence[Entry], wanted: str) -> list[Entry]:

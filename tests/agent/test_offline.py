@@ -327,3 +327,9 @@ def test_the_same_request_is_answered_in_the_same_way() -> None:
     messages = [{"role": "system", "content": PROMPT}, user_message("what do you know?")]
 
     assert answer(messages, *ALL) == answer(list(messages), *ALL)
+
+
+def test_a_target_without_entries_is_no_entry() -> None:
+    said = Talk(*ALL, prompt=PROMPT.replace(TABS, "(empty)")).say("what do you know?")
+
+    assert PYTEST in said and "(empty)" not in said
