@@ -14,6 +14,7 @@ __all__ = ["Done", "Entry", "done_calls", "entries_in", "meant", "plain_request"
 
 _HEADING = re.compile(r"^## (MEMORY|USER)\.md\b.*$", re.MULTILINE)
 _BLOCK = re.compile(r"<([A-Za-z_]+)(?: [^>\n]*)?>\n(.*?)\n?</\1>\s*", re.DOTALL)
+_NO_ENTRY = ("[blocked:", "(empty)", "(cannot be read)")
 _STOP = """
 a about all am an and any are as at be can could did do does everything for from had has have how i if in is it know
 let me my no not of on or our please recall remember she should so tell that the them there these they this to us use
@@ -71,9 +72,7 @@ def entries_in(messages: Sequence[Message]) -> list[Entry]:
     for done in done_calls(messages):
         if done.name == "memory" and not done.failed:
             _follow(entries, done.arguments)
-    return list(
-        {entry.text: entry for entry in entries if not entry.text.startswith(("[blocked:", "(empty)"))}.values()
-    )
+    return list({entry.text: entry for entry in entries if not entry.text.startswith(_NO_ENTRY)}.values())
 
 
 def meant(entries: Sequence[Entry], wanted: str) -> list[Entry]:
