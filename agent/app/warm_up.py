@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,8 +13,8 @@ __all__ = ["load_client"]
 def load_client(model: Model) -> None:
     """Load the client of `model`, on a thread of its own, and let the collector work from here on."""
     from agent import OpenAIModel
+    from agent.app.main import collect_again
 
     if isinstance(model, OpenAIModel):
         model.warm_up()
-    gc.freeze()  # what imports made is no garbage
-    gc.enable()
+    collect_again()
