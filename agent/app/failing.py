@@ -45,7 +45,7 @@ def report(error: BaseException, code: int, kind: str, words: Sequence[str]) -> 
         from agent.app.jsonl import outcome
 
         told = {"kind": kind, "message": sentence(error)}
-        whole = outcome(exit_code=code, finish_reason="error", error=told)
+        whole = outcome(exit_code=int(code), error=told)
         output.line(whole if _is_run(words) else {"exit_code": int(code), "error": told})
     show_trace(error, output)
 

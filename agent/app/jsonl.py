@@ -11,35 +11,23 @@ if TYPE_CHECKING:
 
 __all__ = ["event", "outcome"]
 
-_NO_USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "cached_tokens": 0, "cache_write_tokens": 0}
+_EMPTY = {
+    "result": "",
+    "exit_code": 0,
+    "finish_reason": "error",
+    "steps": 0,
+    "usage": {"prompt_tokens": 0, "completion_tokens": 0, "cached_tokens": 0, "cache_write_tokens": 0},
+    "memory_writes": [],
+    "session": None,
+    "model": None,
+    "seconds": 0.0,
+    "error": None,
+}
 
 
-def outcome(
-    *,
-    exit_code: int,
-    finish_reason: str,
-    result: str = "",
-    steps: int = 0,
-    usage: Usage | None = None,
-    memory_writes: list[dict[str, Any]] | None = None,
-    session: str | None = None,
-    model: str = "",
-    seconds: float = 0.0,
-    error: dict[str, str] | None = None,
-) -> dict[str, Any]:
+def outcome(usage: Usage | None = None, **parts: Any) -> dict[str, Any]:
     """Return the one object that stands for a whole run; every key is always there."""
-    return {
-        "result": result,
-        "exit_code": int(exit_code),
-        "finish_reason": finish_reason,
-        "steps": steps,
-        "usage": asdict(usage) if usage is not None else _NO_USAGE,
-        "memory_writes": memory_writes or [],
-        "session": session,
-        "model": model or None,
-        "seconds": round(seconds, 3),
-        "error": error,
-    }
+    return _EMPTY | parts | ({"usage": asdict(usage)} if usage is not None else {})
 
 
 def event(one: Event) -> dict[str, Any]:

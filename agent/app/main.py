@@ -106,11 +106,6 @@ def _leave(code: int) -> None:
     """End the process: what the interpreter would tidy up on its way out, the system frees at once."""
     import atexit
 
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError) as error:
-        code = code or (PIPE_CLOSED if isinstance(error, BrokenPipeError) else 1)
-        sys.stdout = _nowhere()
     atexit.register(_end, code)  # the last one to be registered is the first to be called
     raise SystemExit(code)
 
@@ -119,6 +114,7 @@ def _end(code: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):
-            code = code or 1  # what was printed last did not arrive
+        except (OSError, ValueError) as error:
+            # what was printed last did not arrive
+            code = code or (PIPE_CLOSED if isinstance(error, BrokenPipeError) else 1)
     os._exit(code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent.app.config import Config, load_config
 from agent.app.exits import Exit, TimedOut, UsageProblem, exit_of
@@ -137,15 +137,7 @@ class OneShot:
             )
             code, error = Exit.APPROVAL, {"kind": "approval", "message": said}
         if self.form != "text":
-            self._print_outcome(
-                result=reply.text,
-                exit_code=code,
-                finish_reason=reply.finish_reason,
-                steps=reply.steps,
-                usage=reply.usage,
-                memory_writes=reply.memory_writes,
-                error=error,
-            )
+            self._print_outcome(code, error, result=reply.text, finish_reason=reply.finish_reason)
             return code
         if not progress.has_said(reply.text):
             self.output.answer(reply.text)
@@ -158,25 +150,26 @@ class OneShot:
         return code
 
     def _failed(self, error: BaseException, code: int, kind: str) -> int:
-        message, progress = sentence(error), self.progress
+        message = sentence(error)
         self.output.problem(f"my-agent: {message}")
         show_trace(error, self.output)
         if self.form != "text":
-            self._print_outcome(
-                exit_code=code,
-                finish_reason="error",
-                steps=progress.steps if progress is not None else 0,
-                usage=self.agent.usage if self.agent is not None else None,
-                memory_writes=progress.memory_writes if progress is not None else [],
-                error={"kind": kind, "message": message},
-            )
+            self._print_outcome(code, {"kind": kind, "message": message})
         return code
 
-    def _print_outcome(self, **parts: Any) -> None:
+    def _print_outcome(self, code: int, error: dict[str, str] | None, **parts: str) -> None:
         from agent.app.jsonl import outcome
 
-        session = self.session.id if self.session is not None and self.session.path.exists() else None
-        found = outcome(session=session, model=self.model, seconds=time.monotonic() - self.started, **parts)
+        found = outcome(
+            usage=self.agent.usage if self.agent is not None else None,
+            exit_code=int(code),
+            session=self.session.id if self.session is not None and self.session.path.exists() else None,
+            model=self.model or None,
+            seconds=round(time.monotonic() - self.started, 3),
+            error=error,
+            **parts,
+            **(self.progress.counted if self.progress is not None else {}),
+        )
         self.output.line({"type": "result", **found} if self.form == "stream-json" else found)
 
     def _stream_event(self, event: Event) -> None:

@@ -20,17 +20,16 @@ class Progress:
     """Use it as `on_event`. What it counted is there also when the turn fails."""
 
     def __init__(self, output: Output, first: Emit | None = None) -> None:
-        self.steps = 0
-        self.memory_writes: list[dict[str, Any]] = []
+        self.counted: dict[str, Any] = {"steps": 0, "memory_writes": []}
         self._output = output
         self._first = first
         # Sees each event before anything is shown
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, StepStarted):
-            self.steps = event.number
+            self.counted["steps"] = event.number
         elif isinstance(event, ToolFinished) and (write := memory_write(event.call, event.result)) is not None:
-            self.memory_writes.append(write)
+            self.counted["memory_writes"].append(write)
         if self._first is not None:
             self._first(event)
         self.show(event)

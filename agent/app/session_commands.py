@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,22 +26,15 @@ def list_all(options: Options, limit: int) -> int:
     config, output = begin(options)
     folder = find_sessions_dir(config.cwd)
     found = list_sessions(folder)
-    rows, lines = [], []
+    lines: list[str] = []
     for one in found[:limit]:
-        rows.append(
-            {
-                "id": one.id,
-                "title": one.title,
-                "turns": one.turns,
-                "created": one.created,
-                "updated": one.updated.isoformat(timespec="seconds"),
-                "parent": one.parent or None,
-                "path": str(one.path),
-            }
-        )
         title = output.styled((one.title or "(empty)") + (f" (from {one.parent})" if one.parent else ""), "plain")
         when = one.updated.astimezone().strftime("%Y-%m-%d %H:%M")
         lines.append(f"{output.styled(one.id, 'cyan')}  {when}  {one.turns:>4} turns  {title}")
+    rows = [
+        asdict(one) | {"path": str(one.path), "updated": one.updated.isoformat(timespec="seconds")}
+        for one in found[:limit]
+    ]
     if len(found) > limit:
         output.progress(f"{len(found) - limit} older ones are not shown; --limit shows more")
     if not found:

@@ -18,12 +18,8 @@ from agent.app.exits import ConfigProblem, UsageProblem, guess
 from agent.app.options import Options
 from agent.home import HOME_NAME
 
-__all__ = ["BUILT_IN_TOOLS", "Config", "load_config", "project_file", "user_file"]
+__all__ = ["Config", "load_config", "project_file", "user_file"]
 
-BUILT_IN_TOOLS = (
-    *("file_edit", "file_list", "file_read", "file_search", "file_write", "shell", "task"),
-    *("memory", "memory_forget", "memory_get", "memory_recall", "memory_search", "memory_store"),
-)
 _ENVIRONMENT = {  # beside MY_AGENT_<KEY>, which goes first
     "OPENAI_BASE_URL": ("provider", "base_url"),
     "OPENAI_MODEL": ("provider", "model"),
@@ -103,7 +99,6 @@ def load_config(options: Options, env: Mapping[str, str] = os.environ) -> Config
     values |= _flag_values(options)
     settings: Settings = build(Settings, values)
     _check_together(settings, values)
-    warnings += _misspelt_tools(values)
     return Config(settings, cwd, values, tuple(files), tuple(warnings))
 
 
@@ -197,21 +192,6 @@ def _flag_values(options: Options) -> Values:
     for flag, (verdict, names) in verdicts.items():
         found |= {(*TOOLS, name): Value(verdict, f"flag {flag}") for name in names}
     return found
-
-
-def _misspelt_tools(values: Values) -> list[str]:
-    """A verdict on a misspelt name would protect nothing: say so, and refuse it where a flag gave it."""
-    warnings: list[str] = []
-    for path, value in values.items():
-        if path[:-1] != TOOLS or path[-1] in BUILT_IN_TOOLS:
-            continue
-        meant = guess(path[-1], BUILT_IN_TOOLS, 0.75)
-        if len(meant) == 1:
-            continue  # a provider's, perhaps
-        if value.origin.startswith("flag "):
-            raise UsageProblem(f"{value.origin.removeprefix('flag ')}: there is no tool {path[-1]!r}{meant}")
-        warnings.append(f"{dotted(path)} ({value.origin}): there is no such tool{meant}")
-    return warnings
 
 
 def _check_together(settings: Settings, values: Values) -> None:

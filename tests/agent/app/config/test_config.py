@@ -10,7 +10,6 @@ import pytest
 from command_line import Place
 
 from agent.app.config import Config, load_config
-from agent.app.config.config import BUILT_IN_TOOLS
 from agent.app.exits import ConfigProblem, UsageProblem
 from agent.app.options import Options
 
@@ -309,17 +308,9 @@ def test_a_damaged_list_of_trusted_files_trusts_nobody(place: Place, load: Any) 
     assert load().settings.provider.base_url == ""
 
 
-def test_a_verdict_on_a_misspelt_tool_is_told(place: Place, load: Any) -> None:
-    place.user_config('[security.tool_policy.tools]\nshel = "deny"\nmy_own_tool = "deny"\n')
-    config = load()
-    assert len(config.warnings) == 1
-    assert "security.tool_policy.tools.shel" in config.warnings[0]
-    assert "did you mean 'shell'?" in config.warnings[0]
-    with pytest.raises(UsageProblem, match="--deny: there is no tool 'file_wriet'; did you mean 'file_write'"):
-        load(Options(deny=("file_wriet",)))
-
-
-def test_every_built_in_tool_is_known_by_name(place: Place) -> None:
-    place.with_memory().user_config('[memory]\nbackend = "markdown"\n')
-    names = [row["name"] for row in place.run("tools", "list", "--json").json]
-    assert sorted(names) == sorted(BUILT_IN_TOOLS)
+def test_a_verdict_on_a_misspelt_tool_is_refused(place: Place) -> None:
+    place.user_config('[security.tool_policy.tools]\nmemory_forget = "supervised"\nmy_own_tool = "deny"\n')
+    assert place.run("run", "--offline", "hi").code == 0
+    done = place.run("run", "--offline", "--deny", "file_wriet", "hi")
+    assert done.code == 2
+    assert "there is no tool 'file_wriet'; did you mean 'file_write'" in done.err
