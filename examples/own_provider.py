@@ -26,36 +26,28 @@ class NotesProvider:
 
     name = "notes"
 
-    def __init__(self, folder: Path, *, most_lines: int = 5) -> None:
-        self.folders = [folder]
-        # Sub-agents may not touch these
-        self._folder = folder
-        self._most_lines = most_lines
+    def __init__(self, folder: Path) -> None:
+        self.folders = [folder]  # sub-agents may not touch these
 
     def tools(self) -> Sequence[Tool]:
         return [Tool(self.notes_search, parallel=True)]
 
     def notes_search(self, query: str) -> str:
         """Find lines of the user's notes that share words with the query, best first."""
-        return "\n".join(self._find(query)) or "No line of the notes shares a word with the query."
+        return self._find(query) or "No line of the notes shares a word with the query."
 
     async def prefetch(self, query: str) -> str:
         """Return what belongs to a message. The manager bounds the time, fences the text and survives a failure."""
-        return "\n".join(await asyncio.to_thread(self._find, query))
+        return await asyncio.to_thread(self._find, query)
 
     async def close(self) -> None:
         """There is nothing to close."""
 
-    def _find(self, query: str) -> list[str]:
-        wanted = words(query)
-        lines = [
-            line.strip()
-            for path in sorted(self._folder.glob("*"))
-            if path.suffix in (".txt", ".md")
-            for line in path.read_text(encoding="utf-8").split("\n")
-        ]
-        hits = [line for line in lines if wanted & words(line)]
-        return sorted(hits, key=lambda line: -len(wanted & words(line)))[: self._most_lines]
+    def _find(self, query: str) -> str:
+        files = [path for path in sorted(self.folders[0].glob("*")) if path.suffix in (".txt", ".md")]
+        lines = [line.strip() for path in files for line in path.read_text(encoding="utf-8").split("\n")]
+        shared = {line: len(words(query) & words(line)) for line in lines}
+        return "\n".join(sorted(filter(shared.get, shared), key=lambda line: -shared[line])[:5])
 
 
 def words(text: str) -> set[str]:

@@ -1,6 +1,6 @@
 """`locked` and `replace_text`: how a file changes so that nobody ever sees half of it, or loses a change to it."""
 # Paths are text here: pathlib would take a third of the time of a small write.
-# ruff: noqa: PTH105, PTH108, PTH114, PTH116, PTH118, PTH208
+# ruff: noqa: PTH105, PTH108, PTH110, PTH114, PTH116, PTH118, PTH208
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ __all__ = ["LOCK_TIMEOUT_S", "locked", "replace_bytes", "replace_text", "sweep"]
 
 LOCK_TIMEOUT_S = 10.0
 NEW_FILE_MODE = 0o600
+BINARY = getattr(os, "O_BINARY", 0)
 NO_DIRECTORY_SYNC = {errno.EINVAL, errno.EBADF, errno.ENOTSUP, errno.ENOSYS}  # file systems that cannot do it
 
 
@@ -28,7 +29,16 @@ def locked(path: Path | str, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None
     The file is made 0600 and stays behind; its folder must exist. Not re-entrant. `filelock.FileLock(path)` contends
     for the same lock. Raises `StoreBusy` after `timeout_s`, `OSError` when the file cannot be made.
     """
-    descriptor = _acquire(os.fspath(path), timeout_s)
+    name, pause_s = os.fspath(path), 0.001
+    deadline = time.monotonic() + timeout_s
+    while (descriptor := _try_to_lock(name)) is None:
+        if time.monotonic() >= deadline:
+            raise StoreBusy(
+                f"another process has been writing for more than {timeout_s:g} s and holds the lock {name!r}: "
+                "nothing was changed; try again later, or end that process"
+            )
+        time.sleep(pause_s)
+        pause_s = min(pause_s * 1.5, 0.02)
     try:
         yield
     finally:
@@ -64,9 +74,8 @@ def replace_bytes(path: Path | str, content: bytes) -> None:
 def sweep(path: Path | str) -> None:
     """Remove the temporary files that a killed writer of `path` left. Call it under that file's lock."""
     folder, name = os.path.split(_real(path))
-    start = f".{name}."
     for found in os.listdir(folder or "."):
-        if found.startswith(start) and found.endswith(".tmp"):
+        if found.startswith(f".{name}.") and found.endswith(".tmp"):
             with contextlib.suppress(OSError):  # no reason to refuse the write that follows
                 os.unlink(os.path.join(folder, found))
 
@@ -76,30 +85,22 @@ def _real(path: Path | str) -> str:
     return os.path.realpath(path) if os.path.islink(path) else os.fspath(path)
 
 
-def _acquire(path: str, timeout_s: float) -> int:
+def _try_to_lock(path: str) -> int | None:
+    """Return the descriptor of the locked file; None while somebody else holds it."""
     from filelock import lock_descriptor  # 35 ms to import, so only when something is written
 
-    deadline = time.monotonic() + timeout_s
-    pause_s = 0.001
-    while True:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, NEW_FILE_MODE)
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, NEW_FILE_MODE)
-            try:
-                if lock_descriptor(descriptor, blocking=False) and _is_still(path, descriptor):
-                    return descriptor
-            except BaseException:
-                os.close(descriptor)
-                raise
+            if lock_descriptor(descriptor, blocking=False) and _is_still(path, descriptor):
+                return descriptor
+        except BaseException:
             os.close(descriptor)
-        except OSError as error:
-            raise _failure(error, f"cannot lock {path!r} for writing") from error
-        if time.monotonic() >= deadline:
-            raise StoreBusy(
-                f"another process has been writing for more than {timeout_s:g} s and holds the lock {path!r}: "
-                "nothing was changed; try again later, or end that process"
-            )
-        time.sleep(pause_s)
-        pause_s = min(pause_s * 1.5, 0.02)
+            raise
+        os.close(descriptor)
+    except OSError as error:
+        raise _failure(error, f"cannot lock {path!r} for writing") from error
+    return None
 
 
 def _is_still(path: str, descriptor: int) -> bool:
@@ -111,24 +112,15 @@ def _is_still(path: str, descriptor: int) -> bool:
 
 
 def _write_new(path: str, content: bytes, *, like: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), NEW_FILE_MODE)
-    try:
-        _copy_mode(descriptor, like)
-        rest = memoryview(content)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, NEW_FILE_MODE), "wb") as file:
+        if os.name != "nt" and os.path.exists(like):  # no modes there
+            _copy_mode(file.fileno(), os.stat(like))
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
-def _copy_mode(descriptor: int, like: str) -> None:
-    if os.name == "nt":  # no modes there
-        return
-    try:
-        old = os.stat(like)
-    except FileNotFoundError:
-        return
+def _copy_mode(descriptor: int, old: os.stat_result) -> None:
     if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
         with contextlib.suppress(PermissionError):  # only root may give files away
             os.fchown(descriptor, old.st_uid, old.st_gid)

@@ -31,9 +31,8 @@ SHAPES = {
     "a signed token": r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}",
 }
 KINDS = list(SHAPES)
-KNOWN = (
-    "(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<k{at}>{shape})" for at, shape in enumerate(SHAPES.values())) + ")"
-)  # desk-... is no sk-...
+NAMED_SHAPES = "|".join(f"(?P<k{at}>{shape})" for at, shape in enumerate(SHAPES.values()))
+KNOWN = f"(?<![A-Za-z0-9])(?:{NAMED_SHAPES})"  # desk-... is no sk-...
 LONG_RUN = r"[A-Za-z0-9_+/=.~-]{16}"  # no key is shorter, and most texts hold none
 LOOSE_SHAPES = {"an API key", "a service key", "a bot token"}  # names of things look like these, too
 
@@ -63,7 +62,7 @@ def credential_kind(text: str) -> str | None:
     if not re.search(LONG_RUN, text):
         return None
     for found in re.finditer(KNOWN, text, re.ASCII):
-        kind = KINDS[int((found.lastgroup or "k1").removeprefix("k"))]
+        kind = KINDS[int((found.lastgroup or "k1")[1:])]
         if _looks_random(found[0], strictly=kind in LOOSE_SHAPES):
             return kind
     seen = 0
@@ -78,18 +77,14 @@ def credential_kind(text: str) -> str | None:
 def _looks_random(value: str, *, strictly: bool) -> bool:
     """Tell a key from a placeholder; `strictly`: and from words that are joined by hyphens."""
     value = value[:512]
-    if len(set(value)) < 8:
-        return False
-    if not strictly:
-        return True
-    letters = sum(character.isalpha() for character in value)
-    digits = sum(character.isdigit() for character in value)
-    if letters < 4 or digits < 1:
+    if len(set(value)) < 8 or not strictly:
+        return len(set(value)) >= 8
+    if sum(map(str.isalpha, value)) < 4 or not any(map(str.isdigit, value)):
         return False
     turns = 0
     for part in re.split(r"[^A-Za-z0-9]+", value):
         kinds = re.sub("[a-z]+", "a", re.sub("[A-Z]+", "A", re.sub("[0-9]+", "0", part)))
-        turns += len(kinds) - 1 if kinds else 0
+        turns += max(0, len(kinds) - 1)
         if len(part) >= 16 and "0" in kinds and len(kinds) > 1:
             return True
     return turns >= 5

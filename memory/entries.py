@@ -28,7 +28,12 @@ def parse_entries(text: str) -> list[str]:
 
     Tolerant: byte order marks, CRLF, blanks beside a `§`, blank lines and empty entries are nothing.
     """
-    parts = re.split(DIVIDER, text.replace("\ufeff", "").replace("\r\n", "\n"))
+    text = text.replace("\ufeff", "")
+    if "\r" in text:
+        text = re.sub("\r+\n", "\n", text)
+    parts = text.split(ENTRY_DELIMITER)
+    if text.count("§") >= len(parts):  # not all of them stand between two entries as we write them
+        parts = re.split(DIVIDER, text)
     return list(dict.fromkeys(entry for part in parts if (entry := part.strip())))
 
 

@@ -16,6 +16,7 @@ TAGS = "\U000e0000-\U000e007f"
 SELECTORS = "\ufe00-\ufe0f"
 IDEOGRAPHIC_SELECTORS = "\U000e0100-\U000e01ef"
 JOINERS = "\u200c\u200d"
+SUSPECT = f"[{ALWAYS}{TAGS}{SELECTORS}{IDEOGRAPHIC_SELECTORS}{JOINERS}\u200e\u200f]"
 FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"  # such as Scotland's
 IDEOGRAPH = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 LETTER = r"[A-Za-z\u00c0-\u024f\u3400-\u4dbf\u4e00-\u9fff]"  # scripts that need no joiner
@@ -31,7 +32,9 @@ def hidden_character(text: str) -> str | None:
 
     Emoji joined or coloured, flags, Persian and Indic joiners, right-to-left marks and variants of ideographs pass.
     """
-    found = None if text.isascii() else re.search(FORBIDDEN, re.sub(FLAG, "", text))
+    if text.isascii() or not re.search(SUSPECT, text):
+        return None
+    found = re.search(FORBIDDEN, re.sub(FLAG, "", text))
     return f"U+{ord(found[0][0]):04X}" if found else None
 
 

@@ -59,13 +59,7 @@ def load_provider(name: str, settings: Mapping[str, Any]) -> MemoryProvider:
     found = [point for point in points if point.name == name]
     if not found:
         there = ", ".join(sorted({point.name for point in points})) or "none"
-        raise ProviderUnavailable(
-            f"There is no memory provider {name!r}. Installed under {ENTRY_POINTS!r}: {there}. Install the package "
-            "that has it, or name another"
-        )
-    if len({point.value for point in found}) > 1:
-        places = ", ".join(sorted(point.value for point in found))
-        raise ProviderUnavailable(f"Several packages register the memory provider {name!r}: {places}; uninstall one")
+        raise ProviderUnavailable(f"There is no memory provider {name!r}; installed under {ENTRY_POINTS!r}: {there}")
     whose = f"The memory provider {name!r} ({found[0].value})"
     try:
         provider: MemoryProvider = found[0].load()(settings)
@@ -111,8 +105,12 @@ class MemoryManager:
             return []
 
     def take_notices(self) -> list[str]:
-        """Return the notices and forget them."""
+        """Return the notices and forget them, with those of a provider that has `notices`, a list."""
         taken, self.notices = self.notices, []
+        theirs = getattr(self.provider, "notices", None)
+        if isinstance(theirs, list):
+            taken += map(str, theirs)
+            theirs.clear()
         return taken
 
     def tools(self) -> list[Tool]:

@@ -62,10 +62,12 @@ CHINESE = {
     "t": "的时候 的话 时",
 }
 ROLES = {word: role for table in (ENGLISH, CHINESE) for role, words in table.items() for word in words.split()}
+VERBS = {word for word, role in ROLES.items() if role in "VWO"}
 IDEOGRAPH = "[\u3400-\u9fff]"
 WORD = (
-    "|".join(sorted((word for words in CHINESE.values() for word in words.split()), key=len, reverse=True))
-    + rf"|{IDEOGRAPH}|[a-z0-9']+|[,:、=]|[。;!?.](?=$|[\s\"')\]*]|(?<=[。;!?]))|¶"
+    f"[a-z0-9']+|(?={IDEOGRAPH})(?:"
+    + "|".join(sorted((word for words in CHINESE.values() for word in words.split()), key=len, reverse=True))
+    + r"|.)|[,:、=]|[。;!?.](?=$|[\s\"')\]*]|(?<=[。;!?]))|¶"
 )
 MARKS = {"、": ",", ",": ",", "=": ",", ":": ":", "¶": "n"}
 
@@ -125,7 +127,10 @@ def holds_order(text: str) -> bool:
 
 def _holds_order(plain: str) -> bool:
     joined = re.sub(rf"(?<={IDEOGRAPH})[^\w,:;.!?、。¶]+(?={IDEOGRAPH})", "", plain)
-    roles = "".join(map(_role, re.findall(WORD, joined)))
+    words = re.findall(WORD, joined)
+    if VERBS.isdisjoint(words):
+        return False
+    roles = "".join(map(_role, words))
     return re.search(ORDER, re.sub(HARMLESS, lambda found: "x" * len(found[0]), roles)) is not None
 
 

@@ -38,19 +38,18 @@ log = logging.getLogger(__name__)
 
 
 class Edit(NamedTuple):
-    """What a change makes of the entries, and what is gone, came, and where."""
-
     entries: list[str]
     before: list[str]
+    # What is gone
     after: list[str]
+    # What came
     place: int = 0
 
 
 class MemoryStore:
-    """Two bounded files of entries that outlive a session.
+    """Two bounded files of entries, with a snapshot for the prompt that `load_from_disk()` freezes.
 
-    The snapshot is frozen by `load_from_disk()` and stands still, whatever is written: it is part of the prompt's
-    prefix. Every write reads the file again under a lock, so that other processes lose nothing. A refusal is a
+    Every write reads the file again under a lock, so that other processes lose nothing. A refusal is a
     `MemoryRefusal` and changes nothing; a disk that does not take the write is an `OSError`, and the old bytes stay.
     """
 
@@ -71,14 +70,12 @@ class MemoryStore:
         self.mem_dir = Path(mem_dir)
         self.limits: dict[str, int] = {"memory": memory_char_limit, "user": user_char_limit}
         self.files: dict[str, str] = {"memory": "MEMORY.md", "user": "USER.md"}
-        self.notices: list[str] = []
-        # Sentences for the person about what the last load found
+        self.notices: list[str] = []  # sentences for the person about what the last load found
         self.journal = Journal(self.mem_dir, clock=clock)
         self._entries: dict[str, list[str]] = {target: [] for target in self.files}
         self._frozen: dict[str, list[str]] = {target: [] for target in self.files}
         self._snapshot: dict[str, str] = dict.fromkeys(self.files, "")
-        self._damaged: set[str] = set()
-        # Targets whose file the last load could not read
+        self._damaged: set[str] = set()  # targets whose file the last load could not read
         self._origin = origin or Origin
         self._on_disk = {
             target: EntryFile(self.mem_dir / name, lock_timeout_s=lock_timeout_s) for target, name in self.files.items()
@@ -108,7 +105,7 @@ class MemoryStore:
 
     def used(self, target: Target) -> int:
         """Return how many characters of the budget the live entries take."""
-        return len(join_entries(self._entries[checked_target(target)]))
+        return len(join_entries(self.entries(target)))
 
     def reread(self, target: Target) -> list[str]:
         """Return the entries on disk. Raises `StoreDamaged`."""
@@ -127,11 +124,8 @@ class MemoryStore:
         """Return the frozen entries of both files with headings, in a fence; "" when there are none."""
         if not any(self._snapshot.values()):
             return ""
-        texts = {
-            target: text or ("(cannot be read)" if target in self._damaged else "(empty)")
-            for target, text in self._snapshot.items()
-        }
-        return render(FENCE.lower(), **texts)
+        missing = {target: "(cannot be read)" if target in self._damaged else "(empty)" for target in self.files}
+        return render(FENCE.lower(), **{target: text or missing[target] for target, text in self._snapshot.items()})
 
     def add(self, target: Target, content: str) -> str:
         """Append an entry. An exact double is answered, and nothing is written.
@@ -186,16 +180,16 @@ class MemoryStore:
 
     def _swap(self, target: Target, action: Action, old_text: str, new: list[str]) -> str:
         """Put none or one new entry in the place of an old one, and say how full the file is and what is gone."""
-        gone: list[str] = []
 
         def swapped(entries: list[str]) -> Edit:
             place = find_entry(entries, old_text, target)
-            gone[:] = [entries[place]]
             merged = dict.fromkeys([*entries[:place], *new, *entries[place + 1 :]])
-            return Edit(list(merged), list(gone), new, place)
+            return Edit(list(merged), [entries[place]], new, place)
 
-        self._change(target, action, swapped)
-        return f"{self._fill(target)}. It was:\n{excerpt(shown(gone[0]))}"
+        edit = self._change(target, action, swapped)
+        return f"{self._fill(target)}. It was:\n" + "".join(
+            excerpt(shown(gone)) for gone in (edit.before if edit else [])
+        )
 
     def _change(self, target: Target, action: Action, make: Callable[[list[str]], Edit | None]) -> Edit | None:
         """Read the file again under the lock, change it, and write it and the journal. None: nothing was to do."""
@@ -240,17 +234,11 @@ class MemoryStore:
         """Return the frozen entries as a model may see them, and tell the person what is wrong with them."""
         frozen, limit, name = self._frozen[target], self.limits[target], self.files[target]
         if (used := len(join_entries(frozen))) > limit:
-            self._notify(
-                f"{name} holds {used}/{limit} chars, more than its limit: it is read whole, and changes are taken only "
-                "if they make it smaller"
-            )
+            self._notify(f"{name} holds {used}/{limit} chars: it is read whole, but may only be made smaller")
         reasons = [reason_to_hide(entry) for entry in frozen]
         if why := dict.fromkeys(filter(None, reasons)):
-            count = len(frozen) - reasons.count(None)
-            self._notify(
-                f"{name}: {count} of {len(frozen)} entries hidden from the model ({'; '.join(why)}); look at the file "
-                "and take them out"
-            )
+            count = f"{len(frozen) - reasons.count(None)} of {len(frozen)}"
+            self._notify(f"{name}: {count} entries hidden from the model ({'; '.join(why)}); look, and take them out")
         return [blocked(reason) if reason else entry for entry, reason in zip(frozen, reasons, strict=True)]
 
     def _notify(self, notice: str) -> None:

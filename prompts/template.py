@@ -13,27 +13,24 @@ GAP = r"(?m)^\{\{(\w+)\}\}$(\n{0,2})|\{\{(\w+)\}\}"  # a gap with a line to itse
 
 
 def render(name: str, /, **values: str) -> str:
-    """Return the text of `name`.md with each `{{word}}` replaced by the value of that name.
+    """Return the text of `name`.md with each `{{word}}` replaced by the value of that name, in one pass.
 
-    Values are put in once and never looked at, so a `{{word}}` in them stays. A line that is only a gap vanishes with
-    its blank line when the value is empty. Values without a gap are left out. Raises `ValueError` for an unknown name
-    and for a gap without a value.
+    A line that is only a gap vanishes with its blank line when the value is empty. Raises `ValueError` for an unknown
+    name and for a gap without a value.
     """
 
     def fill(gap: re.Match[str]) -> str:
         word = gap[1] or gap[3]
         if word not in values:
             raise ValueError(f"prompt {name!r} needs a value for {word!r}")
-        value = values[word]
-        return value + (gap[2] or "") if value else ""
+        return values[word] + (gap[2] or "") if values[word] else ""
 
     return re.sub(GAP, fill, _text(name)).strip("\n")
 
 
 @functools.cache
 def _text(name: str) -> str:
-    try:
-        return (FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    except FileNotFoundError:
-        there = ", ".join(sorted(path.stem for path in FOLDER.glob("*.md")))
-        raise ValueError(f"there is no prompt {name!r}; there are: {there}") from None
+    path = FOLDER / f"{name}.md"
+    if not path.exists():
+        raise ValueError(f"there is no prompt {name!r}; there are: {sorted(file.stem for file in FOLDER.glob('*.md'))}")
+    return path.read_text(encoding="utf-8")
