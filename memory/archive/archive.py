@@ -28,7 +28,7 @@ from memory.archive.entry import (
     clean_tags,
 )
 from memory.archive.hints import without_names
-from memory.archive.meaning import Embeddings, Meaning
+from memory.archive.meaning import TIMEOUT_S, Embeddings, Meaning
 from memory.archive.rank import Weights
 from memory.archive.search import Asked, Searcher, SearchType
 from memory.archive.text import query_words
@@ -37,6 +37,7 @@ from memory.archive.upkeep import Upkeep
 __all__ = ["Archive", "Found", "Kept", "utc_now"]
 
 LIMIT = 100
+UNASKED_TIMEOUT_S = 1.5
 PAGE = 500
 IMPORTED_AT_ONCE = 2_000
 
@@ -91,6 +92,11 @@ class Archive(Upkeep):
     def folders(self) -> Sequence[Path]:
         """The folders that hold its files: no sub-agent may read or write there."""
         return self.backend.folders
+
+    @property
+    def embeds(self) -> bool:
+        """Tell whether meaning is searched, where the embedder works."""
+        return bool(self._embeddings.model)
 
     async def store(
         self,
@@ -158,8 +164,12 @@ class Archive(Upkeep):
         tags: Sequence[str] = (),
         limit: int = 10,
         search_type: SearchType = "hybrid",
+        unasked: bool = False,
     ) -> Found:
-        """Return what answers the query best, best first, at most `limit` (and 100) entries."""
+        """Return what answers the query best, best first, at most `limit` (and 100) entries.
+
+        `unasked`: nobody asked for it, so only what is surely meant, and in less than two seconds.
+        """
         check_text("query", query)
         if search_type not in get_args(SearchType):
             raise ArchiveRefusal(f"search_type {search_type!r} is unknown: use text, vector or hybrid")
@@ -168,9 +178,10 @@ class Archive(Upkeep):
         chosen = Filter(None if category is None else clean_category(category), clean_tags(tags))
         if not query_words(query):
             return Found([])
-        meaning, warning = await self._meaning(query, who, search_type)
+        timeout_s = UNASKED_TIMEOUT_S if unasked else TIMEOUT_S
+        meaning, warning = await self._meaning(query, who, search_type, timeout_s)
         words = search_type != "vector"
-        asked = Asked(query, self.view(who), chosen, min(limit, LIMIT), words=words, meaning=meaning)
+        asked = Asked(query, self.view(who), chosen, min(limit, LIMIT), words, meaning, sure=unasked)
 
         def find() -> tuple[list[Hit], Sequence[str], bool]:
             with self.backend.reading() as reader:
@@ -178,11 +189,15 @@ class Archive(Upkeep):
                 return self._searcher.find(reader, asked), reader.troubles(), lacking
 
         hits, troubles, lacking = await in_thread(find)
-        if lacking and await self._embeddings.repair(asked.view):
+        if lacking and unasked:
+            self._embeddings.repair_later(asked.view)
+        elif lacking and await self._embeddings.repair(asked.view):
             hits, troubles, _ = await in_thread(find)
         return Found(hits, "; ".join([warning, *troubles] if warning else troubles))
 
-    async def _meaning(self, query: str, who: Principal, search_type: SearchType) -> tuple[Meaning | None, str]:
+    async def _meaning(
+        self, query: str, who: Principal, search_type: SearchType, timeout_s: float
+    ) -> tuple[Meaning | None, str]:
         """Return the query as a vector, or a warning why it is none."""
         if search_type == "text":
             return None, ""
@@ -194,13 +209,14 @@ class Archive(Upkeep):
         try:
             if self._embeddings.model and query != query.lower():  # only capitalised names are left out
                 query = without_names(query, await in_thread(names))
-            return await self._embeddings.meaning(query), ""
+            return await self._embeddings.meaning(query, timeout_s), ""
         except EmbeddingUnavailable as error:
             if search_type == "vector":
                 raise ArchiveRefusal(f"vector search is not possible: {error}; use search_type text") from error
             return None, f"searched by words only: {error}"
 
     async def close(self) -> None:
+        await self._embeddings.close()
         await in_thread(self.backend.close)
 
     def view(self, who: Principal) -> View:

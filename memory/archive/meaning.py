@@ -14,11 +14,11 @@ from memory.archive.embedder import Embedder, EmbeddingUnavailable, in_thread
 from memory.archive.entry import ArchiveUnavailable
 from memory.archive.passages import passages, unit_rows
 
-__all__ = ["Embeddings", "Meaning"]
+__all__ = ["TIMEOUT_S", "Embeddings", "Meaning"]
 
 # Raise it when entries are cut or written out for embedding in another way.
 PASSAGE_VERSION = 1
-QUERY_TIMEOUT_S, STORE_TIMEOUT_S = 2.0, 10.0
+TIMEOUT_S = 10.0
 REST_S = 60.0
 REPAIR_S = 0.5
 BATCH_PASSAGES = 16
@@ -39,6 +39,7 @@ class Embeddings:
     def __init__(self, backend: Backend, embedder: Embedder | None) -> None:
         self._backend, self._embedder = backend, embedder
         self._resting_until = 0.0
+        self._repairs: set[asyncio.Task[bool]] = set()
 
     @property
     def model(self) -> str:
@@ -50,16 +51,16 @@ class Embeddings:
         if self._embedder is None:
             return ""
         try:
-            await self._embed(entries, STORE_TIMEOUT_S)
+            await self._embed(entries, TIMEOUT_S)
         except EmbeddingUnavailable as error:
             return f"kept, but not searchable by meaning yet: {error}"
         except ArchiveUnavailable as error:
             return f"kept, but its vectors could not be: {error}"
         return ""
 
-    async def meaning(self, query: str) -> Meaning:
+    async def meaning(self, query: str, timeout_s: float = TIMEOUT_S) -> Meaning:
         """Return the query as a vector. Raises `EmbeddingUnavailable`."""
-        rows = await self._vectors([query], query=True, timeout_s=QUERY_TIMEOUT_S)
+        rows = await self._vectors([query], query=True, timeout_s=timeout_s)
         return Meaning(self.model, rows[0])
 
     async def renew(self, view: View, progress: Callable[[int], None]) -> int:
@@ -78,7 +79,7 @@ class Embeddings:
         made = False
         try:
             while some := await self._missing(view, BATCH_PASSAGES):
-                await self._embed(some, STORE_TIMEOUT_S)
+                await self._embed(some, TIMEOUT_S)
                 made = True
                 await self._check_kept(some, view)
                 if time.monotonic() > end:
@@ -86,6 +87,19 @@ class Embeddings:
         except (EmbeddingUnavailable, ArchiveUnavailable) as error:
             log.info("vectors were not made up: %s", error)  # the query itself has its vector, and goes on
         return made
+
+    def repair_later(self, view: View) -> None:
+        """Make missing vectors beside whatever else is done, until `close`."""
+        if not self._repairs:
+            task = asyncio.create_task(self.repair(view))
+            self._repairs.add(task)
+            task.add_done_callback(self._repairs.discard)
+
+    async def close(self) -> None:
+        tasks = list(self._repairs)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _missing(self, view: View, most: int) -> list[Stored]:
         """Return some entries that lack vectors, with about `most` passages in all."""

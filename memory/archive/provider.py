@@ -119,7 +119,7 @@ class ArchiveProvider:
         if self._archive.access.enabled:
             return ""
         try:
-            found = await self._archive.search(self._who, query, limit=RECALLED_ENTRIES)
+            found = await self._archive.search(self._who, query, limit=RECALLED_ENTRIES, unasked=True)
         except (ValueError, ArchiveUnavailable) as error:
             self._notice(f"nothing was recalled: {error}")
             return ""
@@ -151,7 +151,7 @@ class ArchiveProvider:
         return {"ok": True, "entries": entries, **self._warning(found.warning)}
 
     def _warning(self, text: str) -> dict[str, str]:
-        if text:
+        if text and self._archive.embeds:
             self._notice(text)
         return {"warning": text} if text else {}
 

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
+from itertools import pairwise
 
 from memory.archive.backend import Neighbour
 from memory.archive.entry import Entry, Hit
 from memory.archive.hints import DateHint
 
-__all__ = ["REACH", "Candidate", "Scale", "Weights", "asks", "bears", "echoes", "hits", "leaders", "lifted", "signals"]
+__all__ = [
+    "REACH",
+    "Candidate",
+    "Scale",
+    "Weights",
+    "asks",
+    "bears",
+    "echoes",
+    "hits",
+    "leaders",
+    "lifted",
+    "signals",
+    "standing_out",
+]
 
 DIGITS = 4
 # Scores that differ by less are one and the same, whatever the last bits of an addition say.
@@ -21,6 +35,8 @@ REACH = 2
 ECHO = {1: 0.5, 2: 0.25}
 ECHO_LIMIT = 0.8
 ECHO_TICKS = 3_600 * 10**6
+# Between e5's cosines for unrelated texts no step is wider than 0.018; above related ones most are.
+STEP, STEP_WITHIN = 0.02, 5
 DATE_GAIN, NAME_GAIN, QUESTION_LOSS = 0.5, 0.3, 0.15
 
 
@@ -109,6 +125,18 @@ def signals(entry: Entry, names: frozenset[str], date: DateHint | None) -> float
     factor = 1.0 + NAME_GAIN * bears(entry, names)
     factor *= 1.0 + DATE_GAIN * (date.fits(entry.created) if date else 0.0)
     return factor * (1.0 - QUESTION_LOSS * asks(entry))
+
+
+def standing_out(candidates: Iterable[Candidate]) -> set[int]:
+    """Return the ids of the few that are nearer in meaning than the rest by a step, none if there is no step.
+
+    Every text is near to something: of what is asked of nobody's memory, the nearest lies in a row with the next.
+    """
+    near = nlargest(STEP_WITHIN + 1, (each for each in candidates if each.cosine > 0), key=lambda each: each.cosine)
+    cosines = [*(each.cosine for each in near), 0.0]
+    steps = [first - second for first, second in pairwise(cosines)][:STEP_WITHIN]
+    widest = max(steps, default=0.0)
+    return {each.id for each in near[: steps.index(widest) + 1]} if widest >= STEP else set()
 
 
 def hits(candidates: Iterable[Candidate], limit: int) -> list[Hit]:

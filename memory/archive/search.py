@@ -38,6 +38,8 @@ class Asked:
     # by words, too
     meaning: Meaning | None
     # by meaning, too
+    sure: bool = False
+    # only what has a word of the query, or stands out by its meaning
 
     @property
     def wanted(self) -> int:
@@ -79,7 +81,11 @@ class Searcher:
         date = date_hint(asked.query)
         for each in (*candidates, *joined):
             each.score = rank.lifted(each.score, gains.get(each.id, 0.0)) * rank.signals(each.entry, names, date)
-        return rank.hits((*candidates, *joined), asked.limit)
+        everything = [*candidates, *joined]
+        if asked.sure:
+            outstanding = rank.standing_out(everything)
+            everything = [each for each in everything if each.text > 0 or each.id in outstanding]
+        return rank.hits(everything, asked.limit)
 
 
 def measured(reader: Reader, asked: Asked, text: Scores | None, found: Mapping[int, Entry]) -> list[Candidate]:
