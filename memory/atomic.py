@@ -114,18 +114,14 @@ def _is_still(path: str, descriptor: int) -> bool:
 def _write_new(path: str, content: bytes, *, like: str) -> None:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, NEW_FILE_MODE), "wb") as file:
         if os.name != "nt" and os.path.exists(like):  # no modes there
-            _copy_mode(file.fileno(), os.stat(like))
+            old = os.stat(like)
+            if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
+                with contextlib.suppress(PermissionError):  # only root may give files away
+                    os.fchown(file.fileno(), old.st_uid, old.st_gid)
+            os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _copy_mode(descriptor: int, old: os.stat_result) -> None:
-    if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
-        with contextlib.suppress(PermissionError):  # only root may give files away
-            os.fchown(descriptor, old.st_uid, old.st_gid)
-    if (mode := stat.S_IMODE(old.st_mode)) != NEW_FILE_MODE:
-        os.fchmod(descriptor, mode)
 
 
 def _sync_folder(folder: str) -> None:

@@ -25,21 +25,16 @@ log = logging.getLogger(__name__)
 
 
 class MemoryProvider(Protocol):
-    """Whoever finds what belongs to a message, outside the curated memory.
-
-    A provider may also have `folders`, a sequence of paths where its files lie: sub-agents may not touch them.
-    """
+    """Whoever finds what belongs to a message. It may have `folders`, paths of its files: no sub-agent touches them."""
 
     @property
     def name(self) -> str: ...
 
     def tools(self) -> Sequence[Tool]:
         """Return the tools that the model gets while memory is on. Sub-agents never get them."""
-        ...
 
     async def prefetch(self, query: str) -> str:
         """Return what belongs to the user's message, as plain text; "" when there is nothing. Must not block."""
-        ...
 
     async def close(self) -> None: ...
 
@@ -87,13 +82,11 @@ class MemoryManager:
         self.provider = provider
         self.timeout_s = timeout_s
         self.name = "" if provider is None else str(provider.name)
-        self.notices: list[str] = []
-        # Sentences for the person
+        self.notices: list[str] = []  # sentences for the person
         self._clock = clock
         self._rests_until = float("-inf")
         self._failing = False
-        self._running: asyncio.Task[Any] | None = None
-        # A call that was given up; it is not asked again before this one ends
+        self._running: asyncio.Task[Any] | None = None  # given up; nothing is asked before it ends
 
     @property
     def folders(self) -> Sequence[Path]:
@@ -105,12 +98,8 @@ class MemoryManager:
             return []
 
     def take_notices(self) -> list[str]:
-        """Return the notices and forget them, with those of a provider that has `notices`, a list."""
+        """Return the notices and forget them."""
         taken, self.notices = self.notices, []
-        theirs = getattr(self.provider, "notices", None)
-        if isinstance(theirs, list):
-            taken += map(str, theirs)
-            theirs.clear()
         return taken
 
     def tools(self) -> list[Tool]:
@@ -134,16 +123,13 @@ class MemoryManager:
         if provider is None or not query.strip() or busy or self._clock() < self._rests_until:
             return ""
         found = await self._bounded(lambda: provider.prefetch(query), "recall")
-        if found is None:
-            return ""
         if not isinstance(found, str):
-            self._give_up(f"recall gave {type(found).__name__} where text belongs")
+            if found is not None:
+                self._give_up(f"recall gave {type(found).__name__} where text belongs")
             return ""
         self._failing = False
-        if not found.strip():
-            return ""
         safe = "\n".join(shown(line) for line in excerpt(found.strip(), LONGEST_RECALL).split("\n"))
-        return render("recalled", provider=self.name, text=defuse(shown(safe), FENCE))
+        return render("recalled", provider=self.name, text=defuse(shown(safe), FENCE)) if safe else ""
 
     async def close(self) -> None:
         """Close the provider, in `timeout_s` at most."""
@@ -165,21 +151,21 @@ class MemoryManager:
         except asyncio.CancelledError:
             task.cancel()
             raise
+        took = self._clock() - started
         if not task.done():
             task.cancel()
-            task.add_done_callback(_forget)
+            task.add_done_callback(lambda late: late.cancelled() or late.exception())  # looked at, so not complained of
             self._running = task
             self._give_up(f"{what} took longer than {self.timeout_s:g} s")
-            return None
-        if task.cancelled():
+        elif task.cancelled():
             self._give_up(f"{what} was cancelled")
-            return None
-        if (error := task.exception()) is not None:
+        elif error := task.exception():
             self._give_up(f"{what} failed: {_words(error)}")
-            return None
-        if (took := self._clock() - started) > self.timeout_s * 2:  # it blocked the loop, where no timeout reaches it
-            self._give_up(f"{what} blocked for {took:.1f} s")
-        return task.result()
+        else:
+            if took > self.timeout_s * 2:  # it blocked the loop, where no timeout reaches it
+                self._give_up(f"{what} blocked for {took:.1f} s")
+            return task.result()
+        return None
 
     def _give_up(self, why: str) -> None:
         log.info("memory provider %s: %s", self.name, why)
@@ -187,11 +173,6 @@ class MemoryManager:
         if not self._failing:
             self.notices.append(f"Memory provider {self.name!r}: {why}; going on without it for {REST_S:g} s")
         self._failing = True
-
-
-def _forget(task: asyncio.Task[Any]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        log.info("a memory provider's late answer failed: %s", _words(error))
 
 
 def _words(error: BaseException) -> str:
