@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from agent.messages import Completion, Message, ToolChoice, text_of
@@ -18,6 +18,7 @@ from tools import ToolCall
 __all__ = ["OfflineModel"]
 
 SUMMARY_PIECE_CHARS, SUMMARY_CHARS = 300, 4_000
+KEY_CHARS, MOST_FOUND = 60, 3  # of the archive: letters of a key, entries of an answer
 ABOUT_USER = re.compile(
     r"(?:i|i'm|i am|me|call|address|always|never|user)\b|my (?!project|repo|code|team)|我(?!们|的项目)|叫我", re.I
 )
@@ -116,14 +117,39 @@ def _remember(turn: _Turn) -> Step:
     content = content[:1].upper() + content[1:] if ORDINARY.match(content) else content
     target = "user" if ABOUT_USER.match(content) else "memory"
     if "memory" not in turn.offered:
-        return turn.say("memory_off")
+        return _archive(turn, "memory_store", {"key": content[:KEY_CHARS].strip(), "content": content}, content)
     if turn.done and not turn.done[0].failed:
         key = "saved_already" if "already exists" in turn.done[0].result else "saved"
         return turn.say(key, file=f"{target.upper()}.md", content=content)
     return turn.call("memory", {"target": target, "action": "add", "content": content})
 
 
+def _archive(turn: _Turn, tool: str, arguments: dict[str, str], what: str) -> Step:
+    """Keep in the archive, or drop from it, where that is all the memory there is."""
+    if tool not in turn.offered:
+        return turn.say("memory_off")
+    if turn.done and turn.done[-1].name == tool and not turn.done[-1].failed:
+        return turn.say("stored" if tool == "memory_store" else "dropped", content=what)
+    return turn.call(tool, arguments)
+
+
+def _found(done: Sequence[Done]) -> list[dict[str, Any]]:
+    """The entries that a search of the archive gave."""
+    results = [one.result for one in done if one.name == "memory_search" and not one.failed]
+    return list(json.loads(results[-1]).get("entries", ())) if results else []
+
+
 def _forget(turn: _Turn) -> Step:
+    what = turn.piece("what")
+    if "memory" not in turn.offered and "memory_search" in turn.offered:
+        if not turn.done:
+            return [("memory_search", {"query": what})]
+        hits = [one for one in _found(turn.done) if what.casefold() in one["content"].casefold()]
+        if len(hits) == 1:
+            turn = replace(turn, done=turn.done[1:])
+            return _archive(turn, "memory_forget", {"key": hits[0]["key"]}, hits[0]["content"])
+        listed = _listed([Entry(one["content"]) for one in hits])
+        return turn.say("which" if hits else "none_fits", count=len(hits), what=what, entries=listed)
     return _change(turn, turn.piece("what"), lambda entry: {"action": "remove", "old_text": entry.text})
 
 
@@ -152,9 +178,13 @@ def _recall(turn: _Turn) -> Step:
     general = turn.request.kind == "recall"
     topic = turn.piece("topic") if general else turn.request.text
     found = relevant(turn.entries, topic)
+    if not found and topic and "memory_search" in turn.offered:
+        if not turn.done:
+            return [("memory_search", {"query": topic, "limit": MOST_FOUND})]
+        found = [Entry(one["content"]) for one in _found(turn.done)]
     if found:
         return turn.say("known", entries=_listed(found))
-    if general and not turn.entries:
+    if general and not turn.entries and "memory_search" not in turn.offered:
         return turn.say("memory_empty" if "memory" in turn.offered else "memory_off")
     return turn.say("not_known", topic=topic) if general else turn.say("unknown")
 

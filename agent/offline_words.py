@@ -26,6 +26,8 @@ SAY: dict[str, tuple[str, str]] = {
         "可以试试“记住……”“你知道……吗”“读取 文件”“运行 命令”或“帮助”。",
     ),
     "saved": ("Saved to {file}: {content}", "已记住（{file}）：{content}"),
+    "stored": ("Saved to the archive: {content}", "已存入档案：{content}"),
+    "dropped": ("Forgotten: {content}", "已忘掉：{content}"),
     "saved_already": ("That is in {file} already: {content}", "{file} 里已经有了：{content}"),
     "memory_off": (
         "Memory is off here, so nothing was saved or looked up. Make the folder .my_agent_core/memory, or use "
