@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,15 +65,7 @@ def build_agent(config: Config, options: Options, *, model: Model, approve: Appr
         name=settings.agent.name,
         cwd=config.cwd,
     )
-    known = {*agent.registry.names(), "memory", "task"}
-    for tool in policy.tools:
-        # a verdict on a misspelt name would protect nothing
-        if tool not in known and (meant := guess(tool, known, 0.75)) != ".":
-            raise ConfigProblem(f"security.tool_policy: there is no tool {tool!r}{meant}")
-    if options.tools is not None:
-        _keep_only(agent, options.tools, known)
-    if session is not None:
-        _tell_missing_tools(agent, session)
+    _fit_tools(agent, config, options)
     return agent
 
 
@@ -129,20 +120,25 @@ def _outputs_dir(session: str) -> Path:
     return folder / session
 
 
-def _keep_only(agent: Agent, names: Sequence[str], known: Collection[str]) -> None:
-    """Leave only the tools that --tools names. One that is off here may be named all the same."""
+def _fit_tools(agent: Agent, config: Config, options: Options) -> None:
+    """Refuse names of tools that are none, leave only those of --tools, and say which an old talk misses."""
     from tools import ToolRegistry
 
-    for name in names:
-        if name not in known:
-            raise UsageProblem(f"--tools: there is no tool {name!r}; there are {', '.join(sorted(known))}")
-    kept = [tool for tool in map(agent.registry.get, dict.fromkeys(names)) if tool is not None]
-    agent.registry = ToolRegistry(kept, policy=agent.policy, approve=agent.approve)
-
-
-def _tell_missing_tools(agent: Agent, session: Session) -> None:
-    """Say which tools of an old talk are gone; its calls stay valid history."""
-    there = set(agent.registry.names())
-    used = {call["function"]["name"] for message in session.messages for call in message.get("tool_calls") or ()}
-    if missing := sorted(used - there):
-        session.notices.append(f"This session used tools that are not there now: {', '.join(missing)}")
+    known = {*agent.registry.names(), "memory", "task"}
+    for tool in config.settings.security.tool_policy.tools:
+        # a verdict on a misspelt name would protect nothing
+        if tool not in known and (meant := guess(tool, known)) != ".":
+            raise ConfigProblem(f"security.tool_policy: there is no tool {tool!r}{meant}")
+    for tool in options.tools or ():
+        if tool not in known:
+            raise UsageProblem(f"--tools: there is no tool {tool!r}; there are {', '.join(sorted(known))}")
+    if options.tools is not None:
+        # one that is off here may be named all the same
+        kept = [tool for tool in map(agent.registry.get, dict.fromkeys(options.tools)) if tool is not None]
+        agent.registry = ToolRegistry(kept, policy=agent.policy, approve=agent.approve)
+    session = agent.session
+    if session is not None:
+        # the calls of an old talk stay valid history, though their tools may be gone
+        used = {call["function"]["name"] for message in session.messages for call in message.get("tool_calls") or ()}
+        if missing := sorted(used.difference(agent.registry.names())):
+            session.notices.append(f"This session used tools that are not there now: {', '.join(missing)}")

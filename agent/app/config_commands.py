@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.app.config import Config, project_file
 from agent.app.config.checking import Path, dotted, known_leaves
-from agent.app.config.project import Trust
+from agent.app.config.project import set_trust
 from agent.app.config.settings import Settings
 from agent.app.exits import UsageProblem
 from agent.app.options import Options
@@ -29,12 +29,10 @@ def show(options: Options, section: str | None) -> int:
     if not rows:
         raise UsageProblem(f"No key begins with {section!r}; `my-agent config show` shows them all")
     width = max(len(key) for key, _, _ in rows)
-    lines = [
-        output.styled(f"{key.ljust(width)} = {json.dumps(value, ensure_ascii=False)}  # {origin}", style)
-        for key, value, origin in rows
-        for style in (["dim"] if origin == "built in" else ["plain"])
-    ]
-    return output.result({key: {"value": value, "origin": origin} for key, value, origin in rows}, "\n".join(lines))
+    lines = [f"{key.ljust(width)} = {json.dumps(value, ensure_ascii=False)}  # {origin}" for key, value, origin in rows]
+    return output.result(
+        {key: {"value": value, "origin": origin} for key, value, origin in rows}, plain("\n".join(lines))
+    )
 
 
 def path(options: Options) -> int:
@@ -56,16 +54,12 @@ def trust(options: Options, remove: bool) -> int:
     """Let this project's file name servers and keys. Changing the file ends the trust."""
     config, output = begin(options, tell=False)
     file = project_file(config.cwd)
-    if remove:
-        Trust().remove(file)
-        output.answer(f"{file} is not trusted")
-        return 0
     try:
-        content = file.read_bytes()
+        content = None if remove else file.read_bytes()
     except OSError as error:
         raise UsageProblem(f"There is nothing to trust: {str(file)!r}: {error.strerror}") from error
-    Trust().add(file, content)
-    output.answer(f"Trusted as it is now: {file}")
+    set_trust(file, content)
+    output.answer(f"{file} is not trusted" if remove else f"Trusted as it is now: {file}")
     return 0
 
 

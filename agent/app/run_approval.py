@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable
@@ -38,13 +37,17 @@ class RunApprover:
             self.unanswered.append(call.name)
             return False
         from agent.app.approve import ALWAYS, YES, call_text, clip  # only where somebody is asked
+        from agent.app.reader import LineReader
 
         output = self._output
         with self.hold():
             output.problem(f"{call.name} asks for your approval:")
             output.show_question("\n".join(clip(text) for text in (call_text(call), plain(preview)) if text.strip()))
-            output.show_question("Allow? [y]es, [n]o, [a]lways: ", end="")
-            answer = (await _line(descriptor)).strip().casefold()
+            reader = LineReader(descriptor, interactive=True, show=lambda text: output.show_question(text, end=""))
+            try:
+                answer = (await reader.ask("Allow? [y]es, [n]o, [a]lways: ")).strip().casefold()
+            except EOFError:
+                return False
         if answer in ALWAYS:
             self._always.add(call.name)
         return answer in YES or answer in ALWAYS
@@ -60,18 +63,3 @@ def _person(output: Output) -> int | None:
         return typed if os.tcgetpgrp(typed) == os.getpgrp() else None
     except OSError:
         return None
-
-
-async def _line(descriptor: int) -> str:
-    """Read a line of a terminal without holding up the loop; a cancel passes. The end of the input is an empty line."""
-    import termios
-
-    termios.tcflush(descriptor, termios.TCIFLUSH)  # what was typed before the question is no answer to it
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    loop.add_reader(descriptor, ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(descriptor)
-    return os.read(descriptor, 4096).decode("utf-8", "replace")  # a terminal gives whole lines

@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 from agent.app.config.checking import Path, Value, Values, dotted
 from agent.app.exits import ConfigProblem
 
-__all__ = ["TOOLS", "Trust", "joined"]
+__all__ = ["TOOLS", "is_trusted", "joined", "set_trust"]
 
 DEFAULT: Path = ("security", "tool_policy", "default")
 TOOLS: Path = ("security", "tool_policy", "tools")
@@ -39,7 +39,7 @@ def joined(own: Values, project: Values, file: FilePath, content: bytes | None) 
     wanted = [
         path for path in project if path in GUARDED or (path[0] == "profiles" and ("provider", path[2]) in GUARDED)
     ]
-    if wanted and not (content is not None and Trust().holds(file, content)):
+    if wanted and not (content is not None and is_trusted(file, content)):
         project = {path: value for path, value in project.items() if path not in wanted}
         warnings.append(
             f"{file} sets {', '.join(map(dotted, wanted))}, which is ignored: read the file, "
@@ -79,42 +79,38 @@ def _rank(value: Value) -> int:
     return _ORDER.index(value.value) if value.value in _ORDER else len(_ORDER)
 
 
-class Trust:
-    """The file `trusted.json` in the user's data folder: path of a project's file -> digest of its bytes."""
-
-    def __init__(self) -> None:
-        base = os.environ.get("XDG_DATA_HOME")
-        if not base:
-            from platformdirs import user_data_dir
-
-            base = user_data_dir()
-        self._path = FilePath(base) / "my-agent" / "trusted.json"
-
-    def holds(self, file: FilePath, content: bytes) -> bool:
-        return self._read().get(str(file)) == _digest(content)
-
-    def add(self, file: FilePath, content: bytes) -> None:
-        self._write(self._read() | {str(file): _digest(content)})
-
-    def remove(self, file: FilePath) -> None:
-        self._write({name: digest for name, digest in self._read().items() if name != str(file)})
-
-    def _read(self) -> dict[str, str]:
-        try:
-            found = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}  # a list that cannot be read trusts nobody
-        return found if isinstance(found, dict) else {}
-
-    def _write(self, known: dict[str, str]) -> None:
-        fresh = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            fresh.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-            fresh.replace(self._path)
-        except OSError as error:
-            raise ConfigProblem(f"{str(self._path)!r} cannot be written: {error.strerror}") from error
+def is_trusted(file: FilePath, content: bytes) -> bool:
+    """Say whether the user trusts this file as it is; a change ends the trust."""
+    return _trusted().get(str(file)) == hashlib.sha256(content).hexdigest()
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def set_trust(file: FilePath, content: bytes | None) -> None:
+    """Trust a file with this content; None takes the trust back. Raises `ConfigProblem`."""
+    known = {name: digest for name, digest in _trusted().items() if name != str(file)}
+    if content is not None:
+        known[str(file)] = hashlib.sha256(content).hexdigest()
+    path = _trust_file()
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        raise ConfigProblem(f"{str(path)!r} cannot be written: {error.strerror}") from error
+
+
+def _trusted() -> dict[str, str]:
+    """Return the digest of each trusted file."""
+    try:
+        found = json.loads(_trust_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}  # a list that cannot be read trusts nobody
+    return found if isinstance(found, dict) else {}
+
+
+def _trust_file() -> FilePath:
+    if base := os.environ.get("XDG_DATA_HOME"):
+        return FilePath(base) / "my-agent" / "trusted.json"
+    from platformdirs import user_data_path  # only where a project wants more than it may
+
+    return user_data_path("my-agent", appauthor=False) / "trusted.json"

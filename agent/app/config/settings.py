@@ -1,6 +1,7 @@
 """`Settings`: every key of the configuration, its type, its choices and its built-in value.
 
-Plain classes, read by `checking.py`: pydantic would cost each `my-agent memory list` 70 ms, dataclasses 10.
+What each means stands in `example.toml` and docs/configuration.md. Plain classes, read by `checking.py`: pydantic would
+cost each `my-agent memory list` 70 ms, dataclasses 10.
 """
 
 from __future__ import annotations
@@ -34,12 +35,9 @@ class ProviderSettings(Section):
     kind: Literal["auto", "openai", "deepseek", "ollama"] = "auto"
     base_url: str = ""
     api_key_env: str = ""
-    # The variable that holds the key; empty: OPENAI_API_KEY, or DEEPSEEK_API_KEY for deepseek
     model: str = ""
     context_window: Annotated[int, Bounds(0)] = 0
-    # Tokens; 0: not known
     timeout_s: Annotated[float, Bounds(1)] = 120.0
-    # Of silence on the connection
     max_retries: Annotated[int, Bounds(0, 20)] = 4
     extra_body: Mapping[str, Any] = NOTHING
 
@@ -48,7 +46,6 @@ class AgentSettings(Section):
     name: str = "main"
     max_steps: Annotated[int, Bounds(1)] = 50
     context_budget: Annotated[int, Bounds(0)] = 0
-    # Tokens of a request; 0: three quarters of provider.context_window, or 100,000 where that is not known
     instructions: str = ""
 
 
@@ -62,14 +59,11 @@ class AgentsSettings(Section):
 class ShellSettings(Section):
     timeout_s: Annotated[float, Bounds(1)] = 120.0
     env_allow: Sequence[str] = ()
-    # Variables that look like keys and are passed to commands all the same
 
 
 class FileToolSettings(Section):
     protected: Sequence[str] = ()
-    # Folders that the file tools refuse
     readable: Sequence[str] = ()
-    # Folders outside the working folder that may be read
 
 
 class ToolsSettings(Section):
@@ -81,7 +75,6 @@ class UiSettings(Section):
     color: Literal["auto", "always", "never"] = "auto"
     markdown: bool = True
     figures: bool = True
-    # The line with tokens and time after an answer
 
 
 class EmbeddingSettings(Section):
@@ -89,7 +82,6 @@ class EmbeddingSettings(Section):
     provider: Literal["ollama", "openai", "local"] = "ollama"
     model: str = ""
     dimensions: Annotated[int, Bounds(0, 16_000)] = 0
-    # 0: what the model gives
     base_url: str = ""
     api_key_env: str = ""
     timeout_s: Annotated[float, Bounds(0.1)] = 10.0
@@ -103,14 +95,12 @@ class PostgresSettings(Section):
 
 class CuratedSettings(Section):
     dir: str = ""
-    # Empty: .my_agent_core/memory, if it is there
     memory_char_limit: Annotated[int, Bounds(1)] = 2200
     user_char_limit: Annotated[int, Bounds(1)] = 1375
 
 
 class MemorySettings(Section):
     backend: Literal["", "markdown", "sqlite", "postgres"] = ""
-    # Empty: no archive
     path: str = ".my_agent_core/archive"
     acl_enabled: bool = False
     admins: Sequence[str] = ()
@@ -119,9 +109,7 @@ class MemorySettings(Section):
     keyword_weight: Annotated[float, Bounds(0, 1)] = 0.3
     vector_weight: Annotated[float, Bounds(0, 1)] = 0.7
     provider: str = ""
-    # Name of a registered provider that takes the place of the archive
     options: Mapping[str, Any] = NOTHING
-    # What that provider gets
     embeddings: EmbeddingSettings = EmbeddingSettings()
     postgres: PostgresSettings = PostgresSettings()
     curated: CuratedSettings = CuratedSettings()
@@ -139,7 +127,6 @@ class SecuritySettings(Section):
 class Settings(Section):
     provider: ProviderSettings = ProviderSettings()
     profiles: Mapping[str, ProviderSettings] = NOTHING
-    # What is set of it goes over `provider`
     agent: AgentSettings = AgentSettings()
     agents: AgentsSettings = AgentsSettings()
     tools: ToolsSettings = ToolsSettings()

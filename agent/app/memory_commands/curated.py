@@ -115,10 +115,8 @@ def add(options: Options, text: Sequence[str], target: Target | None) -> int:
         from agent.app.stdin import read_text
 
         entry = read_text()
-    target = target or "memory"
     curated = Curated(config, options, output)
-    answer = curated.store.add(target, entry)
-    return output.result({"message": answer, target: curated.overview(target)}, plain(answer))
+    return _told(curated, output, target or "memory", curated.store.add(target or "memory", entry))
 
 
 def remove(options: Options, text: Sequence[str], target: Target | None) -> int:
@@ -126,8 +124,7 @@ def remove(options: Options, text: Sequence[str], target: Target | None) -> int:
     target, old = split_target(text, target)
     curated = Curated(config, options, output)
     target = target or curated.holder_of(old)
-    answer = curated.store.remove(target, old)
-    return output.result({"message": answer, target: curated.overview(target)}, plain(answer))
+    return _told(curated, output, target, curated.store.remove(target, old))
 
 
 def path(options: Options, target: Target | None) -> int:
@@ -188,6 +185,10 @@ def target_lines(target: Target, part: dict[str, Any], output: Output) -> str:
 def fill(used: int, limit: int) -> str:
     """Return a fill bar with its figures."""
     return f"{bar(used, limit)} {used}/{limit} chars ({used * 100 // limit} %)"
+
+
+def _told(curated: Curated, output: Output, target: Target, answer: str) -> int:
+    return output.result({"message": answer, target: curated.overview(target)}, plain(answer))
 
 
 def _change_lines(change: Change, output: Output) -> str:

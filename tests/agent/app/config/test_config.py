@@ -309,7 +309,7 @@ def test_a_damaged_list_of_trusted_files_trusts_nobody(place: Place, load: Any) 
 
 
 def test_a_verdict_on_a_misspelt_tool_is_refused(place: Place) -> None:
-    place.user_config('[security.tool_policy.tools]\nmemory_forget = "supervised"\nmy_own_tool = "deny"\n')
+    place.user_config('[security.tool_policy.tools]\nmemory_get = "supervised"\nmy_own_tool = "deny"\n')
     assert place.run("run", "--offline", "hi").code == 0
     done = place.run("run", "--offline", "--deny", "file_wriet", "hi")
     assert done.code == 2
