@@ -63,10 +63,6 @@ class ToolRegistry:
     def names(self) -> list[str]:
         return sorted(self._tools)
 
-    def keep(self, names: Iterable[str]) -> None:
-        """Take out every tool that is not named."""
-        self._tools = {name: self._tools[name] for name in names if name in self._tools}
-
     def schemas(self) -> list[dict[str, Any]]:
         """Return the schemas sorted by name, so that the prefix a provider caches is the same in every process."""
         return [self._tools[name].schema() for name in self.names()]
