@@ -26,6 +26,7 @@ BUSY_S = 10.0
 CACHE_KIB = 16_384
 APPLICATION = 0x6D792D61  # "my-a": tells our files from those of other programs
 IDLE_CONNECTIONS = 4
+FileId = tuple[int, int]
 TYPES = Types(serial="INTEGER PRIMARY KEY AUTOINCREMENT", text="TEXT", data="BLOB")
 OWN_TABLES = [
     # its name tells the vector files of this database from those of another that lay here before
@@ -51,7 +52,7 @@ class SqliteBackend:
         self.place = str(self.path)
         self.folders: Sequence[Path] = [self.path.parent]
         self._files: VectorFiles | None = None
-        self._idle: list[sqlite3.Connection] = []
+        self._idle: list[tuple[sqlite3.Connection, FileId]] = []
         self._lock = threading.Lock()
 
     def reading(self) -> AbstractContextManager[Reader]:
@@ -64,7 +65,7 @@ class SqliteBackend:
     def _transaction(self, begin: str) -> Iterator[SqliteWriter]:
         with speaking(self.path):
             writing = begin != "BEGIN"
-            connection = self._connect(writing)
+            connection, file_id = self._connect(writing)
             try:
                 connection.execute(begin)
                 yield SqliteWriter(SqliteLink(connection), self._vector_files)
@@ -73,13 +74,13 @@ class SqliteBackend:
                 # A failed write may have ended the transaction itself; closing undoes it in any case.
                 connection.close()
                 raise
-            self._give_back(connection)
+            self._give_back(connection, file_id)
 
     def close(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
             self._files = None
-        for connection in idle:
+        for connection, _ in idle:
             connection.close()
 
     def _vector_files(self, store: str) -> VectorFiles:
@@ -90,21 +91,27 @@ class SqliteBackend:
                 self._files = VectorFiles(self.path.parent / ".embeddings", self.path.stem, store)
             return self._files
 
-    def _connect(self, writing: bool) -> sqlite3.Connection:
+    def _connect(self, writing: bool) -> tuple[sqlite3.Connection, FileId | None]:
+        """Return a connection, and the file that it may be kept open for."""
+        there = file_id(self.path)
         with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        if not self.path.exists():
+            while self._idle:
+                connection, opened = self._idle.pop()
+                if opened == there:
+                    return connection, there
+                connection.close()  # the file was deleted or replaced: this one still writes to the old
+        if there is None:
             if not writing:
-                return empty()
+                return empty(), None
             self._make_file()
+        address = self.path.absolute().as_uri()
         try:
-            return self._open(f"{self.path.absolute().as_uri()}?mode=rw")
+            return self._open(f"{address}?mode=rw"), file_id(self.path)
         except sqlite3.OperationalError:
             if writing:
                 raise
             # Nothing can be written beside it, so nobody writes: the file as it stands is all there is.
-            return self._open(f"{self.path.absolute().as_uri()}?mode=ro&immutable=1")
+            return self._open(f"{address}?mode=ro&immutable=1"), None
 
     def _make_file(self) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -143,10 +150,10 @@ class SqliteBackend:
             make_tables(connection)
         connection.execute("COMMIT")
 
-    def _give_back(self, connection: sqlite3.Connection) -> None:
+    def _give_back(self, connection: sqlite3.Connection, opened: FileId | None) -> None:
         with self._lock:
-            if len(self._idle) < IDLE_CONNECTIONS and number(connection, "application_id") == APPLICATION:
-                self._idle.append(connection)
+            if opened is not None and len(self._idle) < IDLE_CONNECTIONS:
+                self._idle.append((connection, opened))
                 return
         connection.close()
 
@@ -214,6 +221,14 @@ class SqliteWriter(SqlWriter):
             "WHERE leap.owner IS NOT NULL) SELECT owner FROM leap WHERE owner IS NOT NULL"
         )
         return [owner for (owner,) in self.link.rows(statement, [model])]
+
+
+def file_id(path: Path) -> FileId | None:
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return None
+    return stat.st_dev, stat.st_ino
 
 
 def number(connection: sqlite3.Connection, pragma: str) -> int:

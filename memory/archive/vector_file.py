@@ -71,6 +71,8 @@ class VectorFile:
         self._header = (MAGIC + digest + struct.pack("<I", dimensions)).ljust(HEADER_BYTES, b"\0")
         self._dimensions = dimensions
         self._checked = self._in_memory = False
+        self._passed_over = 0
+        # a seq up to which there was nothing of our size
         self.ids: NDArray[np.int64] = np.empty((0, 2), np.int64)
         self.vectors: NDArray[np.float32] = np.empty((0, dimensions), np.float32)
 
@@ -88,12 +90,13 @@ class VectorFile:
         statement = (
             "SELECT seq, entry, vector FROM vectors WHERE model = ? AND owner = ? AND seq > ? ORDER BY seq LIMIT ?"
         )
-        while found := rows(statement, [model, owner, self.last, COPY_ROWS]):
+        while found := rows(statement, [model, owner, max(self.last, self._passed_over), COPY_ROWS]):
             whole = [row for row in found if len(row[2]) == 4 * self._dimensions]
-            ids = np.array([row[:2] for row in whole], np.int64).reshape(-1, 2)
-            self._append(ids, b"".join(row[2] for row in whole))
-            if len(found) < COPY_ROWS:
-                break
+            if whole:
+                ids = np.array([row[:2] for row in whole], np.int64).reshape(-1, 2)
+                self._append(ids, b"".join(row[2] for row in whole))
+            else:
+                self._passed_over = found[-1][0]
 
     @property
     def last(self) -> int:
