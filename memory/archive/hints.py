@@ -56,10 +56,12 @@ def english_date(words: list[str]) -> DateHint | None:
         if word.isdigit() and FIRST_YEAR <= int(word) <= LAST_YEAR:
             year = int(word)
         number = MONTH_NUMBERS.get(word.lower())
-        if number and not (word in AMBIGUOUS or (word.lower() in AMBIGUOUS and place == 0)):
+        beside = [
+            int(each) for each in words[max(0, place - 1) : place] + words[place + 1 : place + 2] if each.isdigit()
+        ]
+        if number and (beside or not (word in AMBIGUOUS or (word.lower() in AMBIGUOUS and place == 0))):
             month = number
-            beside = words[max(0, place - 1) : place] + words[place + 1 : place + 2]
-            day = next((int(each) for each in beside if each.isdigit() and 1 <= int(each) <= 31), None)
+            day = next((each for each in beside if 1 <= each <= 31), None)
     return checked(year, month, day)
 
 
