@@ -25,6 +25,13 @@ _NO_CHINESE_TERMS = re.compile(
     r"什么|怎么样?|如何|哪[个些里儿]?|多少|为什么|是否|知道|记得|关于|這個|这个|那个|我们|[你我他她它的了吗呢是在用有和都会]"
 )
 
+_SAME = """
+测试=test 构建=build 编译=build 部署=deploy 发布=releas 版本=version 项目=project 代码=code 分支=branch 提交=commit
+端口=port 主机=host 数据=data 名字=name 语言=languag 喜欢=like 偏好=prefer 喝茶=tea 咖啡=coffee
+"""
+_IN_ENGLISH = dict(pair.split("=") for pair in _SAME.split())
+# Enough to ask in one language for what was kept in the other; a real model needs no table
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -128,4 +135,4 @@ def _terms(text: str) -> frozenset[str]:
     terms = {re.sub(r"(?<=[a-z]{3})(?:ing|es|s|ed)$", "", word) for word in words if word not in _NO_TERMS}
     for run in re.findall(r"[\u3400-\u9fff]+", _NO_CHINESE_TERMS.sub(" ", text)):
         terms |= {run[at : at + 2] for at in range(max(1, len(run) - 1))}
-    return frozenset(terms)
+    return frozenset(_IN_ENGLISH.get(term, term) for term in terms)
