@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,9 @@ from agent.context import is_summary
 from agent.messages import Message, scrub, text_of
 from agent.session import Session
 
-__all__ = ["History"]
+__all__ = ["History", "typed_part"]
+
+_RECALLED = re.compile(r"\A<RECALLED>\n.*?\n</RECALLED>\s*", re.DOTALL)
 
 
 class History:
@@ -45,12 +48,12 @@ class History:
             self.session.compact(messages, keep=keep)
 
     def undo(self) -> str | None:
-        """Take the last turn out. Returns what the user had asked; None where there is no turn, or only a summary."""
+        """Take the last turn out. Returns what the user had typed; None where there is no turn, or only a summary."""
         places = [place for place, message in enumerate(self.messages) if message.get("role") == "user"]
         if not places or is_summary(self.messages[places[-1]]):
             return None
         place = places[-1]
-        asked = text_of(self.messages[place])
+        asked = typed_part(self.messages[place])
         del self.messages[place:]
         if self.session is not None:
             self.session.rewind(place - 1)
@@ -63,3 +66,8 @@ class History:
             folder = self.session.path.parent
             self.session.close()
             self.session = Session.create(folder, cwd=cwd, model=model)
+
+
+def typed_part(message: Message) -> str:
+    """Return what the user typed, without the block that recall put before it."""
+    return _RECALLED.sub("", text_of(message))
