@@ -6,18 +6,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 # At once, because two of these functions bear the names of their modules: whichever is bound last is `tools.tool`.
-from tools.bound import bound
+from tools.bound import Output, bound
 from tools.policy import Approve, ToolPolicy, Verdict, refuse
 from tools.registry import ToolRegistry
 from tools.tool import Tool, ToolCall, ToolResult, tool
 
 if TYPE_CHECKING:
     from tools.files.make import make_file_tools
+    from tools.process import run_process
     from tools.shell import make_shell_tool
     from tools.task import make_task_tool
 
 __all__ = [
     "Approve",
+    "Output",
     "Tool",
     "ToolCall",
     "ToolPolicy",
@@ -29,10 +31,16 @@ __all__ = [
     "make_shell_tool",
     "make_task_tool",
     "refuse",
+    "run_process",
     "tool",
 ]
 
-HOMES = {"make_file_tools": "tools.files.make", "make_shell_tool": "tools.shell", "make_task_tool": "tools.task"}
+HOMES = {
+    "make_file_tools": "tools.files.make",
+    "make_shell_tool": "tools.shell",
+    "make_task_tool": "tools.task",
+    "run_process": "tools.process",
+}
 
 
 def __getattr__(name: str) -> Any:
