@@ -1,12 +1,11 @@
 """`Renderer`: the events of a turn on a screen. `plain` defuses foreign text.
 
-An answer is written once, as it comes. In a terminal it is styled by `MarkdownStream`; on a pipe it stays as the model
-wrote it, and is written when its step is over, because a dropped stream makes what came before it void.
+In a terminal with colours an answer is drawn block by block by `MarkdownStream`, in another it is written as it comes.
+On a pipe it is written when its step is over, because a dropped stream makes what came before it void.
 """
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from agent.app.plain import plain
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Renderer", "plain"]
 
 GRAVE = frozenset({"warning", "limit", "truncated", "repeat"})  # notices about what the answer may lack
-FLUSH_S = 0.06  # pieces that come faster are written together: the eye sees no difference, the processor does
 
 
 class Renderer:
@@ -33,18 +31,17 @@ class Renderer:
         # Nothing but the answer, and what must be known
         self._markdown = markdown and screen.styled
         self._stream: MarkdownStream | None = None
-        self._chunks: list[str] = []
-        self._timer: asyncio.TimerHandle | None = None
+        self._held: list[str] = []
+        # What cannot be written yet: the answer on a pipe, and a carriage return that a newline may follow
         self._running: list[str] = []
         # The calls that have begun and not ended, as they are shown
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, TextDelta):
-            self._chunks.append(event.text)
-            if self._timer is None and self._screen.terminal:
-                self._timer = asyncio.get_running_loop().call_later(FLUSH_S, self.flush)
-            return
         match event:
+            case TextDelta(text):
+                self._held.append(text)
+                if self._screen.terminal and not text.endswith("\r"):
+                    self._write()
             case StepStarted():
                 self._end_answer()
                 self._screen.busy("thinking")
@@ -53,7 +50,9 @@ class Renderer:
                 self._running.append(f"{call.name} {short_call(call)}")
                 self._show_running()
             case ToolFinished(call, result, seconds):
-                self._finished(f"{call.name} {short_call(call)}")
+                label = f"{call.name} {short_call(call)}"
+                if label in self._running:
+                    self._running.remove(label)
                 if not self._quiet:
                     columns = self._screen.columns if self._screen.terminal else 2 * SHOWN_CELLS
                     line = tool_line(call, result, seconds, columns=columns, styled=self._screen.styled)
@@ -72,21 +71,14 @@ class Renderer:
         self._end_answer()
         self._screen.idle()
 
-    def flush(self, *, last: bool = False) -> None:
-        """Write what has come so far. A carriage return waits for the newline that may follow it."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        text = "".join(self._chunks)
-        self._chunks = ["\r"] if text.endswith("\r") and not last else []
-        text = plain(text[:-1] if self._chunks else text)
-        if not self._markdown:
+    def _write(self) -> None:
+        text = plain("".join(self._held))
+        self._held.clear()
+        if not self._markdown or not text:
             self._screen.write(text)
             return
         if self._stream is None:
-            if not text:
-                return
-            from agent.app.markdown import MarkdownStream  # 15 ms that the first prompt need not wait for
+            from agent.app.markdown import MarkdownStream  # 90 ms that the first prompt need not wait for
 
             self._stream = MarkdownStream(lambda: self._screen.columns)
         self._screen.write(self._stream.feed(text))
@@ -94,7 +86,7 @@ class Renderer:
             self._screen.busy("writing")
 
     def _end_answer(self) -> None:
-        self.flush(last=True)
+        self._write()
         if self._stream is not None:
             self._screen.write(self._stream.finish())
         self._screen.end_line()
@@ -104,7 +96,7 @@ class Renderer:
             self._end_answer()
             self._screen.say(f"(what came above is void: {reason})", DIM)
         else:
-            self._chunks.clear()
+            self._held.clear()
             self._screen.say(f"(an answer was dropped: {reason})", DIM)
 
     def _tell(self, kind: NoticeKind, text: str) -> None:
@@ -114,10 +106,6 @@ class Renderer:
             self._screen.say(text, NOTE)
         elif not self._quiet:
             self._screen.say(text, DIM)
-
-    def _finished(self, label: str) -> None:
-        if label in self._running:
-            self._running.remove(label)
 
     def _show_running(self) -> None:
         if len(self._running) == 1:

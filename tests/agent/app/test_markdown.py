@@ -112,7 +112,7 @@ def test_headings_lose_their_marks() -> None:
 
 
 def test_prose_is_broken_between_words_and_hangs_below_its_bullet() -> None:
-    assert text_of(render("- alpha beta gamma delta", width=14)) == "• alpha beta\n  gamma delta\n"
+    assert text_of(render("- alpha beta gamma delta", width=14)) == " • alpha beta\n   gamma delta\n"
 
 
 def test_chinese_breaks_anywhere_but_before_a_closing_mark() -> None:
@@ -137,7 +137,7 @@ def test_an_open_code_block_ends_with_the_answer() -> None:
     stream.feed("```\ncode")
     stream.finish()
 
-    assert stream.feed("**b**\n") == "\x1b[1mb\x1b[0m\n"
+    assert stream.feed("**b**\n\n") == "\x1b[1mb\x1b[0m\n\n"
 
 
 def test_a_table_lines_up_with_wide_characters() -> None:
@@ -159,11 +159,32 @@ def test_a_bar_in_code_or_escaped_divides_no_cells() -> None:
     assert "p|q" in shown
 
 
-def test_words_appear_before_their_line_ends() -> None:
+def test_a_block_appears_when_it_is_finished_and_code_line_by_line() -> None:
     stream = MarkdownStream(lambda: 80)
 
-    assert stream.feed("Hello big wor") == "Hello big"
-    assert stream.feed("ld, ") == " world,"
+    assert [stream.feed("Hello **big"), stream.holding] == ["", True]
+    assert text_of(stream.feed("** world\n\n```\nx =")) == "Hello big world\n\n```\n"
+    assert text_of(stream.feed(" 1\n- ")) == "x = 1\n"
+
+
+def test_text_below_an_item_stays_below_it() -> None:
+    assert text_of(render("1. one\n\n   more\n   - sub\n2. two")) == " 1 one\n\n   more\n    • sub\n 2 two\n"
+
+
+def test_the_colon_in_a_chinese_accent_does_not_break_it() -> None:
+    assert text_of(render("**注意：**请看")) == "注意：请看\n"
+
+
+@pytest.mark.parametrize("source", ["Vec<String> <path>", "&amp;", "[a]: b", "![x] y"])
+def test_what_only_a_browser_would_read_stays_as_it_was_written(source: str) -> None:
+    assert render(source) == source + "\n"
+
+
+def test_the_words_of_a_narrow_table_are_folded_and_not_cut() -> None:
+    shown = text_of(render("| a | b |\n|---|---|\n| /one/long/path | /other/long/path |", width=16))
+
+    assert "…" not in shown
+    assert sum(map(str.isalpha, shown)) == len("aboneotherlonglongpathpath")
 
 
 def test_a_line_without_end_costs_no_more_than_its_length() -> None:
