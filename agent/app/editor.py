@@ -1,15 +1,12 @@
-"""`edit_text`: a text in the person's own editor."""
+"""`find_editor`: the person's own editor."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
 import shutil
-import tempfile
-from pathlib import Path
 
-__all__ = ["EditorProblem", "edit_text", "find_editor"]
+__all__ = ["EditorProblem", "find_editor"]
 
 CANDIDATES = ("nano", "vi", "vim", "emacs")
 
@@ -28,23 +25,3 @@ def find_editor() -> list[str]:
     if not words:
         raise EditorProblem("No editor was found; name one in $EDITOR")
     return words
-
-
-async def edit_text(text: str) -> str:
-    """Let the person edit `text` and return what was saved, without the newline at its end. Raises `EditorProblem`."""
-    words = find_editor()
-    with tempfile.TemporaryDirectory(prefix="my-agent-") as folder:
-        path = Path(folder) / "message.md"
-        path.write_text(text, encoding="utf-8", errors="replace")
-        try:
-            process = await asyncio.create_subprocess_exec(*words, str(path))
-        except OSError as error:
-            raise EditorProblem(f"The editor {words[0]!r} cannot be started: {error.strerror}; set $EDITOR") from error
-        try:
-            code = await process.wait()
-        except asyncio.CancelledError:
-            process.terminate()  # the program is to end, and the editor has its terminal
-            raise
-        if code != 0:
-            raise EditorProblem(f"The editor {words[0]!r} ended with code {code}; the text was left as it was")
-        return path.read_bytes().decode("utf-8", "replace").removesuffix("\n")

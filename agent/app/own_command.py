@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import codecs
-import contextlib
+import math
 import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,13 +13,9 @@ from agent.app.plain import plain
 from agent.app.style import DIM, NOTE
 
 if TYPE_CHECKING:
-    from agent.app.chat import Chat
+    from agent.app.repl import Chat
 
 __all__ = ["is_own_command", "run_own", "shell"]
-
-KEPT_CHARS = 20_000
-TERM_WAIT_S = 0.3
-DRAIN_S = 0.3
 
 
 def is_own_command(text: str) -> bool:
@@ -31,7 +25,6 @@ def is_own_command(text: str) -> bool:
 
 async def run_own(chat: Chat, text: str) -> None:
     """Run the command; with `!!` its output goes to the model with the next message."""
-    shared = text.startswith("!!")
     command = text.lstrip("!").strip()
     if not command:
         chat.say("A command goes after the !, as in `!git status`", NOTE)
@@ -46,54 +39,26 @@ async def run_own(chat: Chat, text: str) -> None:
         chat.screen.end_line()
     if code:
         chat.say(f"(exit code {code})", NOTE)
-    if shared:
+    if text.startswith("!!"):
         chat.attached.append(f"I ran `{command}`; it ended with code {code}. Its output:\n\n{output}")
         chat.say("(goes to the model with your next message)", DIM)
 
 
 async def shell(command: str, cwd: Path, show: Callable[[str], None]) -> tuple[str, int]:
-    """Run `command` in a shell and show its output as it comes; return the output, bounded, and the exit code.
+    """Run `command` without input and show its output as it comes; return the output, bounded, and the exit code.
 
-    It has its own process group, which is killed whole on a cancel, and no input. The end of the shell is the end:
-    what it left running in the background does not hold the chat.
+    What it leaves running is stopped, and so is all of it on a cancel.
     """
-    process = await asyncio.create_subprocess_shell(
-        command,
-        cwd=cwd,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,
-    )
-    kept: list[str] = []
-    reading = asyncio.ensure_future(_read(process, kept, show))
-    try:
-        code = await process.wait()
-        await asyncio.wait({reading}, timeout=DRAIN_S)
-    except asyncio.CancelledError:
-        await _kill(process)
-        raise
-    finally:
-        reading.cancel()
-    return "".join(kept), code
+    from tools import Output, run_process  # not before somebody types a command
 
-
-async def _read(process: asyncio.subprocess.Process, kept: list[str], show: Callable[[str], None]) -> None:
-    stream = process.stdout
-    assert stream is not None  # noqa: S101 - it was asked for
+    kept = Output()
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    room = KEPT_CHARS
-    while data := await stream.read(65_536):
-        text = decoder.decode(data)
-        show(text)
-        if room > 0:
-            kept.append(text[:room] if len(text) <= room else f"{text[:room]}\n[... cut here ...]")
-            room -= len(text)
 
+    def feed(chunk: bytes) -> None:
+        kept.feed(chunk)
+        show(decoder.decode(chunk))
 
-async def _kill(process: asyncio.subprocess.Process) -> None:
-    for number, wait_s in ((signal.SIGTERM, TERM_WAIT_S), (signal.SIGKILL, TERM_WAIT_S)):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), wait_s)
+    status, _ = await run_process(
+        ["/bin/sh", "-c", command], cwd=cwd, environment=os.environ, timeout_s=math.inf, feed=feed
+    )
+    return kept.text(), status or 0

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from pathlib import Path
 
 import pytest
 
-from agent.app.own_command import KEPT_CHARS, is_own_command, shell
+from agent.app.own_command import is_own_command, shell
 
 
 @pytest.mark.parametrize(
@@ -30,11 +29,11 @@ def test_a_command_gets_no_input(tmp_path: Path) -> None:
     assert asyncio.run(shell("cat; echo end", tmp_path, str)) == ("end\n", 0)
 
 
-def test_what_is_left_running_does_not_hold_the_chat(tmp_path: Path) -> None:
+def test_what_is_left_running_does_not_hold_the_chat_and_is_stopped(tmp_path: Path) -> None:
     output, code = asyncio.run(shell("sleep 30 & echo $!", tmp_path, str))
-    os.kill(int(output), 9)
 
     assert code == 0
+    assert not _alive(int(output))
 
 
 def test_what_is_kept_is_bounded_and_what_is_shown_is_not(tmp_path: Path) -> None:
@@ -42,7 +41,8 @@ def test_what_is_kept_is_bounded_and_what_is_shown_is_not(tmp_path: Path) -> Non
     output, _ = asyncio.run(shell("head -c 100000 /dev/zero | tr '\\0' x", tmp_path, shown.append))
 
     assert len("".join(shown)) == 100_000
-    assert output == "x" * KEPT_CHARS + "\n[... cut here ...]"
+    assert len(output) <= 20_000
+    assert output.startswith("xxx")
 
 
 def test_a_cancel_kills_the_whole_group(tmp_path: Path) -> None:
