@@ -46,9 +46,8 @@ class Approver:
             return True
         name = one_line(call.name)
         if not self._reader.interactive:
-            self._screen.say(
-                f"{name} needs an approval and nobody can be asked here: denied. --allow {name} lets it run", NOTE
-            )
+            text = f"{name} needs an approval and nobody can be asked here: denied. --allow {name} lets it run"
+            self._screen.say(text, NOTE)
             return False
         self._screen.say(f"\n{name} asks for your approval:", BOLD)
         self._screen.say(clip(call_text(call)))

@@ -34,7 +34,7 @@ def chat(options: Options, prompt: str | None) -> int:
     def build(approve: Approve, session: Session | None) -> Agent:
         from agent.app.build import build_agent
 
-        model = choice.build(config, cache_key=session.id if session is not None else "")
+        model = choice.build(config, cache_key=_cache_key(session))
         return build_agent(config, options, model=model, approve=approve, session=session)
 
     def first_session() -> Session | None:
@@ -42,8 +42,8 @@ def chat(options: Options, prompt: str | None) -> int:
 
         return choose_session(config, options, choice.name)
 
-    def new_model(name: str) -> Model:
-        return choice.named(name).build(config)
+    def new_model(name: str, session: Session | None) -> Model:
+        return choice.named(name).build(config, cache_key=_cache_key(session))
 
     def look() -> int:
         from agent.app.doctor import doctor
@@ -63,3 +63,7 @@ def chat(options: Options, prompt: str | None) -> int:
         figures=ui.figures and not options.quiet,
     )
     return run_chat(parts, prompt or "")
+
+
+def _cache_key(session: Session | None) -> str:
+    return session.id if session is not None else ""

@@ -26,7 +26,7 @@ class ChatParts:
     # An agent as the settings and flags want it, in this session; None: the talk is not saved
     first_session: Callable[[], Session | None]
     # The session that the flags name (--resume, --continue, --fork), or a new one; None with --no-session
-    new_model: Callable[[str], Model]
+    new_model: Callable[[str, Session | None], Model]
     # The model of this name, on the server of the settings; for /model
     sessions_dir: Path | None = None
     # Where /sessions looks and /resume and /new keep their files; None: nothing is saved

@@ -1,4 +1,4 @@
-"""`ChatCompleter`: the names of commands, their words, and the paths of files after `@`."""
+"""`ChatCompleter`: the names of commands, and the paths of files after `@`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from agent.app.plain import plain
 
 __all__ = ["ChatCompleter", "Choices"]
 
-Choices = Callable[[str], Iterable[tuple[str, str]]]
-# The words that may come next, each with what it means; asked with the line up to the word that is being typed
+Choices = Callable[[], Iterable[tuple[str, str]]]
+# The commands, each with what it means
 
 MOST_FILES = 200
 MOST_LOOKED_AT = 5_000  # it is asked at each key
@@ -32,30 +32,26 @@ class ChatCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
         line = document.text_before_cursor
-        if line[:1] in ("/", "／") and "\n" not in line:
-            before, blank, word = line.rpartition(" ")
-            for name, meaning in self._choices(before + blank):
-                if name.startswith(word.replace("／", "/") if not blank else word):
-                    yield Completion(name, start_position=-len(word), display_meta=plain(meaning))
+        if line[:1] in ("/", "／") and not re.search(r"\s", line):
+            for name, meaning in self._choices():
+                if name.startswith(line.replace("／", "/")):
+                    yield Completion(name, start_position=-len(line), display_meta=meaning)
         elif found := _OPEN_MENTION.search(line):
             quoted = found[1] is not None
-            yield from self._paths(found[1] if quoted else found[2], quoted=quoted)
+            yield from islice(self._paths(found[1] if quoted else found[2], quoted=quoted), MOST_FILES)
 
     def _paths(self, typed: str, *, quoted: bool) -> Iterator[Completion]:
         folder, slash, beginning = typed.rpartition("/")
-        shown = 0
         for name, is_folder in _names(self._root / folder):
             if not name.startswith(beginning) or (name.startswith(".") and not beginning):
                 continue
-            path = folder + slash + name + ("/" if is_folder else "")
-            if '"' in path or plain(path) != path or "\n" in path:
+            shown = name + "/" if is_folder else name
+            path = folder + slash + shown
+            if '"' in path or "\n" in path or plain(path) != path:
                 continue
             if quoted or re.search(r"\s", path):
                 path = f'"{path}' if is_folder else f'"{path}"'
-            yield Completion(path, start_position=-len(typed) - quoted, display=name + ("/" if is_folder else ""))
-            shown += 1
-            if shown == MOST_FILES:
-                return
+            yield Completion(path, start_position=-len(typed) - quoted, display=shown)
 
 
 def _names(folder: Path) -> list[tuple[str, bool]]:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from agent.app.plain import one_line, shorten
 from agent.app.style import DIM, NOTE
-from agent.app.typed import typed_part
 from agent.app.version import VERSION
 
 if TYPE_CHECKING:
     from agent import Agent
-    from agent.app.chat import Chat
+    from agent.app.repl import Chat
 
 __all__ = ["WELCOME", "introduce"]
 
@@ -31,13 +30,11 @@ def introduce(chat: Chat) -> None:
 
 def _parts(agent: Agent) -> str:
     """Return one line: the model and the memory."""
-    from agent import OfflineModel
+    from agent import OfflineModel  # the first prompt, which needs only WELCOME, does not wait for it
 
-    store = agent.memory_store
-    model = agent.model.name
+    store, model, memory = agent.memory_store, agent.model.name, "off"
     if isinstance(agent.model, OfflineModel):
         model = "none configured: built-in rules answer, not a language model"
-    memory = "off"
     if store is not None:
         count = len(store.entries("memory")) + len(store.entries("user"))
         memory = f"{count} {'entry' if count == 1 else 'entries'} in {store.mem_dir}"
@@ -46,12 +43,12 @@ def _parts(agent: Agent) -> str:
 
 def _last_words(agent: Agent, columns: int) -> str:
     """Return where a talk that is taken up again had stopped."""
-    from agent.messages import text_of  # the first prompt, which needs only WELCOME, does not wait for it
+    from agent.history import typed_part
+    from agent.messages import text_of
 
     messages = agent.messages
-    asked = next((typed_part(text_of(message)) for message in reversed(messages) if message.get("role") == "user"), "")
+    asked = next((typed_part(message) for message in reversed(messages) if message.get("role") == "user"), "")
     said = next((text_of(m) for m in reversed(messages) if m.get("role") == "assistant" and text_of(m)), "")
-    lines = [f"This talk has {len(messages)} messages. It stopped at:", f"> {shorten(one_line(asked), columns - 2)}"]
     answer = said.strip().split("\n")
-    lines += answer[:SHOWN_LINES] + (["…"] if len(answer) > SHOWN_LINES else [])
-    return "\n".join(lines)
+    lines = [f"This talk has {len(messages)} messages. It stopped at:", f"> {shorten(one_line(asked), columns - 2)}"]
+    return "\n".join([*lines, *answer[:SHOWN_LINES], *(["…"] if len(answer) > SHOWN_LINES else [])])

@@ -6,7 +6,6 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Coroutine
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 __all__ = ["Interrupts", "Stopped"]
@@ -14,7 +13,6 @@ __all__ = ["Interrupts", "Stopped"]
 T = TypeVar("T")
 
 PATIENCE_S = 3.0  # so long may a turn clean up before another Ctrl-C cuts that short
-ENDING_S = 3.0
 
 
 class Stopped(Exception):
@@ -22,14 +20,10 @@ class Stopped(Exception):
 
 
 class Interrupts:
-    """Handles signals inside `with`, on the running loop.
+    """Handles signals inside `with`, on the running loop. `idle`: SIGINT came while nothing ran."""
 
-    `idle`: SIGINT came while nothing ran. `woken`: the program was stopped (Ctrl-Z) and goes on.
-    """
-
-    def __init__(self, *, idle: Callable[[], object], woken: Callable[[], None]) -> None:
+    def __init__(self, *, idle: Callable[[], object]) -> None:
         self._idle = idle
-        self._woken = woken
         self.code: int | None = None
         # The exit code, once something asked the program to end
         self._work: asyncio.Task[Any] | None = None
@@ -39,30 +33,19 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         self._main = asyncio.current_task()
-        handlers = {
-            signal.SIGINT: self.stop,
-            signal.SIGCONT: self._woken,
-            signal.SIGTERM: lambda: self.end(128 + signal.SIGTERM),
-            signal.SIGHUP: lambda: self.end(128 + signal.SIGHUP),
-        }
-        for number, handler in handlers.items():
-            before = signal.getsignal(number)
-            if number != signal.SIGINT and before is signal.SIG_IGN:
-                continue  # nohup
-            self._before[number] = before
-            asyncio.get_running_loop().add_signal_handler(number, handler)
+        loop = asyncio.get_running_loop()
+        self._before[signal.SIGINT] = signal.getsignal(signal.SIGINT)
+        loop.add_signal_handler(signal.SIGINT, self.stop)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if (before := signal.getsignal(number)) is not signal.SIG_IGN:  # nohup
+                self._before[number] = before
+                loop.add_signal_handler(number, self.end, 128 + number)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, before in self._before.items():
             asyncio.get_running_loop().remove_signal_handler(number)
             signal.signal(number, before)
-
-    @property
-    def working(self) -> bool:
-        return self._work is not None
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do `work`, which Ctrl-C may stop; then `Stopped` is raised, when it has cleaned up."""
@@ -73,7 +56,7 @@ class Interrupts:
             await asyncio.wait({task})
         except asyncio.CancelledError:
             task.cancel()
-            await asyncio.wait({task}, timeout=ENDING_S)
+            await asyncio.wait({task}, timeout=PATIENCE_S)
             raise
         finally:
             self._work = None

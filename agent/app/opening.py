@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,13 +21,9 @@ __all__ = ["open_reader", "open_screen"]
 def open_screen(output: Output) -> Screen:
     """Return the screen. In a terminal that knows no escape codes nothing ever goes back; on a pipe neither."""
     terminal = is_terminal(output.stdout)
-    return Screen(
-        output.stdout,
-        output.stdout if terminal else output.stderr,
-        styled=output.color_out,
-        terminal=terminal,
-        live=terminal and os.environ.get("TERM", "dumb") != "dumb",
-    )
+    side = output.stdout if terminal else output.stderr
+    live = terminal and os.environ.get("TERM", "dumb") != "dumb"
+    return Screen(output.stdout, side, styled=output.color_out, terminal=terminal, live=live)
 
 
 def open_reader(screen: Screen, *, choices: Choices, root: Path) -> Reader:
@@ -47,19 +42,5 @@ def open_reader(screen: Screen, *, choices: Choices, root: Path) -> Reader:
             look="bold" if screen.styled else "",
         )
         return reader
-    return LineReader(sys.stdin.fileno(), interactive=interactive, show=_prompter(screen) if interactive else None)
-
-
-def _prompter(screen: Screen) -> Callable[[str], None] | None:
-    """Show prompts on the terminal that is there: standard output, else standard error, else nowhere."""
-    if screen.terminal:
-        return screen.prompt
-    stream = sys.stderr
-    if not is_terminal(stream):
-        return None
-
-    def show(text: str) -> None:
-        stream.write(text)
-        stream.flush()
-
-    return show
+    seen = interactive and (screen.terminal or is_terminal(sys.stderr))
+    return LineReader(sys.stdin.fileno(), interactive=interactive, show=screen.prompt if seen else None)

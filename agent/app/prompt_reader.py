@@ -11,7 +11,6 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, has_focus
-from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.input.typeahead import clear_typeahead, get_typeahead, store_typeahead
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -35,7 +34,6 @@ class PromptReader:
     """
 
     interactive = True
-    prefills = True
 
     def __init__(
         self, fd: int, *, choices: Choices, root: Path, history: History, warn: Callable[[], None], look: str = ""
@@ -48,7 +46,7 @@ class PromptReader:
         self._session: PromptSession[str] = PromptSession(
             [(look, "> ")],
             multiline=True,
-            prompt_continuation=_continuation,
+            prompt_continuation=lambda width, line_number, wrap_count: " " * width,
             completer=ChatCompleter(choices, root),
             reserve_space_for_menu=MENU_LINES,
             key_bindings=self._keys(),
@@ -61,13 +59,12 @@ class PromptReader:
         )
         self._session.app.after_render += self._after_render
         self._question: PromptSession[str] = PromptSession(interrupt_exception=Interrupted)
-        self._asking = False
         self._keyboard.quiet()
 
-    async def read(self, text: str = "", *, shown: Callable[[], None] | None = None) -> str:
+    async def read(self, *, shown: Callable[[], None] | None = None) -> str:
         self._shown = shown
         self._last_interrupt = -TWICE_S
-        text = await self._session.prompt_async(default=text, set_exception_handler=False, handle_sigint=False)
+        text = await self._session.prompt_async(set_exception_handler=False, handle_sigint=False)
         self._look_ahead()
         return text
 
@@ -75,11 +72,7 @@ class PromptReader:
         # What was typed before the question is no answer to it
         self._keyboard.forget()
         clear_typeahead(self._question.app.input)
-        self._asking = True
-        try:
-            return await self._question.prompt_async(question, set_exception_handler=False, handle_sigint=False)
-        finally:
-            self._asking = False
+        return await self._question.prompt_async(question, set_exception_handler=False, handle_sigint=False)
 
     def _look_ahead(self) -> None:
         """Keep what was typed right behind Enter. Ctrl-C there means the turn that is about to begin."""
@@ -90,10 +83,11 @@ class PromptReader:
         store_typeahead(source, keys)
 
     def interrupt(self) -> bool:
-        app = (self._question if self._asking else self._session).app
-        if app.is_running:
-            app.key_processor.send_sigint()
-        return app.is_running
+        for app in (self._question.app, self._session.app):
+            if app.is_running:
+                app.key_processor.send_sigint()
+                return True
+        return False
 
     def print_above(self, show: Callable[[], None]) -> None:
         if self._session.app.is_running:
@@ -103,11 +97,8 @@ class PromptReader:
         else:
             show()
 
-    def pause(self) -> None:
+    def close(self) -> None:
         self._keyboard.restore()
-
-    def resume(self) -> None:
-        self._keyboard.quiet()
 
     def _after_render(self, app: object) -> None:
         shown, self._shown = self._shown, None
@@ -125,13 +116,12 @@ class PromptReader:
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()
         typing = has_focus(DEFAULT_BUFFER)
-        choosing = typing & Condition(self._is_choosing)
 
         @keys.add("enter", filter=typing)
         def send(event: KeyPressEvent) -> None:
             event.current_buffer.validate_and_handle()
 
-        @keys.add("enter", filter=choosing)
+        @keys.add("enter", filter=typing & Condition(self._is_choosing))
         def choose(event: KeyPressEvent) -> None:
             event.current_buffer.complete_state = None
 
@@ -163,7 +153,3 @@ class PromptReader:
         else:
             self._last_interrupt = now
             self.print_above(self._warn)
-
-
-def _continuation(width: int, line_number: int, wrap_count: int) -> StyleAndTextTuples:
-    return [("", " " * width)]

@@ -23,28 +23,19 @@ class Interrupted(Exception):
 
 
 class Reader(Protocol):
-    """Reads for one chat. One `read` or `ask` at a time."""
+    """Reads for one chat. One `read` or `ask` at a time; both raise `Interrupted`, and `EOFError` at the end."""
 
     @property
     def interactive(self) -> bool:
         """Whether a person is there who can be asked."""
         ...
 
-    @property
-    def prefills(self) -> bool:
-        """Whether `read` can show a text to begin with."""
-        ...
-
-    async def read(self, text: str = "", *, shown: Callable[[], None] | None = None) -> str:
-        """Return one message. `text` is what stands there at first; `shown` is called once the prompt can be seen.
-
-        What `shown` raises is raised. Raises `EOFError` when the person leaves, or nothing more will come, and
-        `Interrupted` when the message was taken back at once.
-        """
+    async def read(self, *, shown: Callable[[], None] | None = None) -> str:
+        """Return one message. `shown` is called once the prompt can be seen; what it raises is raised."""
         ...
 
     async def ask(self, question: str) -> str:
-        """Return the answer to a question. Raises `EOFError` and `Interrupted`."""
+        """Return the answer to a question."""
         ...
 
     def interrupt(self) -> bool:
@@ -55,12 +46,8 @@ class Reader(Protocol):
         """Call `show`, which prints, without spoiling a prompt that can be seen."""
         ...
 
-    def pause(self) -> None:
-        """Give the terminal back as it was, for another program."""
-        ...
-
-    def resume(self) -> None:
-        """Take the terminal again, after `pause`."""
+    def close(self) -> None:
+        """Give the terminal back as it was."""
         ...
 
 
@@ -70,8 +57,6 @@ class LineReader:
     `show` prints prompts and warnings; it is None where nobody would see them. Bytes that are not UTF-8 become
     `\\ufffd`.
     """
-
-    prefills = False
 
     def __init__(self, fd: int, *, interactive: bool, show: Callable[[str], None] | None) -> None:
         self.interactive = interactive
@@ -83,7 +68,7 @@ class LineReader:
         self._prompt = ""
         self._last_interrupt = -TWICE_S
 
-    async def read(self, text: str = "", *, shown: Callable[[], None] | None = None) -> str:
+    async def read(self, *, shown: Callable[[], None] | None = None) -> str:
         self._prompt = "> "
         self._show(self._prompt)
         if shown is not None:
@@ -122,11 +107,8 @@ class LineReader:
         show()
         self._show(self._prompt)
 
-    def pause(self) -> None:
+    def close(self) -> None:
         """Nothing was taken."""
-
-    def resume(self) -> None:
-        """Nothing is taken."""
 
     async def _line(self) -> str:
         searched = 0
@@ -136,7 +118,7 @@ class LineReader:
             self._ended = not data
             self._buffer += data
         if end < 0 and not self._buffer:
-            self._ended = self.interactive is False  # in a terminal Ctrl-D ends this line, not all that may follow
+            self._ended = not self.interactive  # in a terminal Ctrl-D ends this line, not all that may follow
             raise EOFError
         line = bytes(self._buffer[: end if end >= 0 else None])
         del self._buffer[: end + 1 if end >= 0 else None]
@@ -145,14 +127,14 @@ class LineReader:
     async def _data(self) -> bytes:
         """Return what there is; empty at the end. Waits without a thread, so that a cancel or a signal gets through."""
         loop = asyncio.get_running_loop()
-        self._waiting = loop.create_future()
+        waiting: asyncio.Future[None] = loop.create_future()
         try:
-            loop.add_reader(self._fd, _wake, self._waiting)
+            loop.add_reader(self._fd, lambda: None if waiting.done() else waiting.set_result(None))
         except OSError:
-            self._waiting = None  # a file or /dev/null cannot be waited for, and need not
-            return self._take()
+            return self._take()  # a file or /dev/null cannot be waited for, and need not
+        self._waiting = waiting
         try:
-            await self._waiting
+            await waiting
         finally:
             self._waiting = None
             loop.remove_reader(self._fd)
@@ -163,8 +145,3 @@ class LineReader:
             return os.read(self._fd, CHUNK_BYTES)
         except OSError as error:
             raise UsageProblem(f"Standard input (stdin) cannot be read: {error.strerror}") from error
-
-
-def _wake(waiting: asyncio.Future[None]) -> None:
-    if not waiting.done():
-        waiting.set_result(None)

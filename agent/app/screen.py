@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from agent.app.plain import one_line, plain, shorten
@@ -34,12 +34,14 @@ class Screen:
         self.live = live
         self.lost: Callable[[], None] = lambda: None
         self._out, self._side = out, side
-        self._same = out is side
         self._fresh = True
         # `out` is at the beginning of a line
         self._broken: set[int] = set()
         self._held: list[tuple[TextIO, str]] | None = None
-        self._spinner = _Spinner(self._draw)
+        self._timer: asyncio.TimerHandle | None = None
+        self._label = ""
+        self._began = 0.0
+        self._ticks = 0
 
     @property
     def columns(self) -> int:
@@ -51,8 +53,6 @@ class Screen:
         except (OSError, ValueError):
             return 80
 
-    # --- lasting text
-
     def write(self, text: str) -> None:
         """Write to `out` as it stands. The text must be `plain`, or painted."""
         if text:
@@ -62,22 +62,22 @@ class Screen:
     def show(self, text: str, style: str = "") -> None:
         """Write foreign text to `out`, as lines of their own."""
         self.end_line()
-        self.write(self.painted(text, style) + "\n")
+        self.write(self._painted(text, style) + "\n")
 
     def say(self, text: str, style: str = "") -> None:
         """Write foreign text beside the answer, as lines of their own."""
-        self.say_painted(self.painted(text, style))
+        self.say_painted(self._painted(text, style))
 
     def say_painted(self, text: str) -> None:
         """`say`, for a text that is `plain`, or painted."""
-        if self._same:
+        if self._side is self._out:
             self.end_line()
         self._put(self._side, text + "\n")
 
     def prompt(self, text: str) -> None:
-        """Write a prompt of our own to `out`, at once, even while other output is held."""
+        """Write a prompt of our own at once, even while other output is held."""
         self.idle()
-        self._send(self._out, text)
+        self._send(self._side, text)
         self._fresh = True
         # Enter is echoed, and ends the line
 
@@ -86,24 +86,28 @@ class Screen:
         if not self._fresh:
             self.write("\n")
 
-    def painted(self, text: str, style: str) -> str:
-        """Return foreign text defused, and in `style` where styles are wanted."""
-        return paint(plain(text), style) if self.styled else plain(text)
-
-    # --- the line that is taken back
-
     def busy(self, label: str) -> None:
         """Let the spinner turn beside `label`, until something is written or `idle` is called."""
-        if self.live and self._held is None and self._fresh:
-            self._spinner.start(label)
+        if not self.live or self._held is not None or not self._fresh:
+            return
+        if self._timer is None:
+            self._began = time.monotonic()
+            self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
+        self._label = label
 
     def idle(self) -> None:
-        self._spinner.stop()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._label = ""
+        if self._ticks:
+            self._ticks = 0
+            self._send(self._out, CLEAR_LINE)
 
-    @contextlib.contextmanager
+    @contextmanager
     def held(self) -> Iterator[None]:
         """Keep what is written meanwhile for later: somebody is being asked."""
-        label = self._spinner.label
+        label = self._label
         self.idle()
         self._held = []
         try:
@@ -115,15 +119,22 @@ class Screen:
             if label:
                 self.busy(label)
 
-    def _draw(self, frame: str, label: str) -> None:
-        text = shorten(f"{frame} {one_line(label)}", self.columns - 1) if frame else ""
+    def _tick(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
+        seconds = time.monotonic() - self._began
+        label = f"{self._label} {seconds:.0f} s" if seconds >= 2 else self._label
+        text = shorten(f"{FRAMES[self._ticks % len(FRAMES)]} {one_line(label)}", self.columns - 1)
+        self._ticks += 1
         self._send(self._out, CLEAR_LINE + (paint(text, DIM) if self.styled else text))
+
+    def _painted(self, text: str, style: str) -> str:
+        return paint(plain(text), style) if self.styled else plain(text)
 
     def _put(self, stream: TextIO, text: str) -> None:
         if self._held is not None:
             self._held.append((stream, text))
             return
-        self._spinner.stop()
+        self.idle()
         self._send(stream, text)
 
     def _send(self, stream: TextIO, text: str) -> None:
@@ -134,7 +145,7 @@ class Screen:
             stream.flush()
         except (OSError, ValueError):  # the reader of the pipe has left, or the terminal is gone
             self._broken.add(id(stream))
-            with contextlib.suppress(OSError, ValueError):
+            with suppress(OSError, ValueError):
                 _send_to_nowhere(stream)
             if stream is self._out:
                 self.lost()
@@ -146,38 +157,3 @@ def _send_to_nowhere(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, target)
     os.close(nowhere)
-
-
-class _Spinner:
-    """A character that turns while nothing else can be shown."""
-
-    def __init__(self, draw: Callable[[str, str], None]) -> None:
-        self._draw = draw
-        self._timer: asyncio.TimerHandle | None = None
-        self.label = ""
-        # Empty while it stands still
-        self._frame = 0
-        self._began = 0.0
-        self._shown = False
-
-    def start(self, label: str) -> None:
-        if self._timer is None:
-            self._began = time.monotonic()
-            self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
-        self.label = label
-
-    def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self.label = ""
-        if self._shown:
-            self._shown = False
-            self._draw("", "")
-
-    def _tick(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
-        seconds = time.monotonic() - self._began
-        self._shown = True
-        self._draw(FRAMES[self._frame % len(FRAMES)], f"{self.label} {seconds:.0f} s" if seconds >= 2 else self.label)
-        self._frame += 1

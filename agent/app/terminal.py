@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import termios
+from contextlib import suppress
 from typing import Any
 
 __all__ = ["Keyboard"]
@@ -16,7 +16,7 @@ class Keyboard:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._saved: list[Any] | None = None
-        with contextlib.suppress(termios.error):
+        with suppress(termios.error):
             self._saved = termios.tcgetattr(fd)
 
     def quiet(self) -> None:
@@ -30,21 +30,17 @@ class Keyboard:
         self._set(mode)
 
     def restore(self) -> None:
-        """As it was before."""
         if self._saved is not None:
             self._set(self._saved)
 
     def forget(self) -> None:
         """Drop what was typed and not read: it was not meant for the question that comes."""
-        if self._saved is not None:
-            with contextlib.suppress(termios.error):
-                termios.tcflush(self._fd, termios.TCIFLUSH)
+        with suppress(termios.error):
+            termios.tcflush(self._fd, termios.TCIFLUSH)
 
     def _set(self, mode: list[Any]) -> None:
         # A program in the background that sets the terminal would be stopped by SIGTTOU
         before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-        try:
-            with contextlib.suppress(termios.error):
-                termios.tcsetattr(self._fd, termios.TCSADRAIN, mode)
-        finally:
-            signal.signal(signal.SIGTTOU, before)
+        with suppress(termios.error):
+            termios.tcsetattr(self._fd, termios.TCSADRAIN, mode)
+        signal.signal(signal.SIGTTOU, before)

@@ -85,7 +85,7 @@ class Stage:
         def new_session() -> Session:
             return Session.create(self.sessions, cwd=self.cwd, model=model.name)
 
-        def new_model(name: str) -> ScriptedModel:
+        def new_model(name: str, chosen: Session | None) -> ScriptedModel:
             model.name = name
             return model
 

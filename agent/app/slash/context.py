@@ -9,26 +9,28 @@ from agent.app.style import DIM, NOTE
 from agent.messages import Usage
 
 if TYPE_CHECKING:
-    from agent.app.chat import Chat
+    from agent.app.repl import Chat
 
 __all__ = ["cache", "cost", "model", "show"]
+
+NOTHING = "Nothing was counted yet: no turn was played, or the server reports no usage"
 
 
 async def model(chat: Chat, rest: str) -> None:
     agent = chat.agent
     if not rest:
-        chat.show(f"{agent.model.name}")
+        chat.screen.show(f"{agent.model.name}")
         chat.say("/model NAME goes on with another model of the same server", DIM)
         return
     if rest == agent.model.name:
         chat.say(f"{rest} is the model you are talking to", NOTE)
         return
     before, tokens = agent.model, sum(agent.context_parts().values())
-    agent.model = chat.parts.new_model(rest)
+    agent.model = chat.parts.new_model(rest, agent.session)
     chat.model_name = rest
     chat.warm_up()
     await before.close()
-    chat.show(
+    chat.screen.show(
         f"The model is {rest} from here on. Its prefix cache begins anew: the next message sends about "
         f"{tokens:,} tokens at the full price"
     )
@@ -41,8 +43,8 @@ async def cost(chat: Chat, rest: str) -> None:
         f"Received   {total.completion_tokens:>12,} tokens",
     ]
     if total == Usage():
-        lines = ["Nothing was counted yet: no turn was played, or the server reports no usage"]
-    chat.show("\n".join(lines))
+        lines = [NOTHING]
+    chat.screen.show("\n".join(lines))
     chat.say("Counted by the server, sub-agents and summaries included. Prices differ; multiply with yours", DIM)
 
 
@@ -51,20 +53,20 @@ async def show(chat: Chat, rest: str) -> None:
     total = sum(parts.values())
     rows = [*parts.items(), ("free", max(0, budget - total))]
     lines = [f"{name:<8} {bar(tokens, budget)} {tokens:>9,}  {100 * tokens / budget:5.1f} %" for name, tokens in rows]
-    chat.show("\n".join([f"About {total:,} of {budget:,} tokens", *lines]))
+    chat.screen.show("\n".join([f"About {total:,} of {budget:,} tokens", *lines]))
     chat.say("Estimated. When it is full, older messages are summed up; /compact does it now", DIM)
 
 
 async def cache(chat: Chat, rest: str) -> None:
     total = chat.total_usage
     if not total.prompt_tokens:
-        chat.show("Nothing was counted yet: no turn was played, or the server reports no usage")
+        chat.screen.show(NOTHING)
         return
     used, sent = total.cached_tokens, total.prompt_tokens
     lines = [f"{bar(used, sent)} {used:,} of {sent:,} tokens sent came from the provider's cache ({_share(total)})"]
     if total.cache_write_tokens:
         lines.append(f"{total.cache_write_tokens:,} tokens were written to it")
-    chat.show("\n".join(lines))
+    chat.screen.show("\n".join(lines))
     chat.say("Tools, system prompt and earlier messages never change within a talk, so only what is new is paid", DIM)
 
 

@@ -11,51 +11,37 @@ from agent.app.plain import one_line, shorten
 from agent.app.style import DIM, NOTE
 
 if TYPE_CHECKING:
-    from agent.app.chat import Chat
+    from agent.app.repl import Chat
     from memory import MemoryStore
     from tools import ToolResult
 
-__all__ = ["forget", "recall", "remember", "show", "targets", "words"]
+__all__ = ["forget", "recall", "remember", "show"]
 
 Target = Literal["memory", "user"]
 TARGETS: tuple[Target, Target] = ("memory", "user")
 OFF = "Memory is off here. `my-agent init` makes a folder for it; --memory-dir DIR names one"
-USER_FLAGS = ("--user", "-u")
 SEARCH, FORGET = "memory_search", "memory_forget"  # tools of the archive
-
-
-def words(chat: Chat) -> Iterator[tuple[str, str]]:
-    yield "search", "find entries"
-
-
-def targets(chat: Chat) -> Iterator[tuple[str, str]]:
-    yield "--user", "about you, in USER.md; else a note for the agent, in MEMORY.md"
 
 
 async def show(chat: Chat, rest: str) -> None:
     store = chat.agent.memory_store
-    verb, _, query = rest.partition(" ")
     if store is None:
         chat.say(OFF, NOTE)
-    elif not rest:
-        chat.show("\n".join(_overview(chat, store)))
-    elif verb == "search" and query.strip():
-        await _search(chat, store, query.strip())
     else:
-        chat.say("Usage: /memory, or /memory search WORDS", NOTE)
+        chat.screen.show("\n".join(_overview(chat, store)))
 
 
 async def remember(chat: Chat, rest: str) -> None:
     store = _own_store(chat)
     flag, _, text = rest.partition(" ")
-    target: Target = "user" if flag in USER_FLAGS else "memory"
-    text = text.strip() if flag in USER_FLAGS else rest
+    target: Target = "user" if flag == "--user" else "memory"
+    text = text.strip() if target == "user" else rest
     if store is None:
         chat.say(OFF, NOTE)
     elif not text:
         chat.say("Usage: /remember [--user] TEXT", NOTE)
     else:
-        chat.show(store.add(target, text))
+        chat.screen.show(store.add(target, text))
         chat.say("It is in the prompt from the next talk on; /new begins one", DIM)
 
 
@@ -68,10 +54,10 @@ async def forget(chat: Chat, rest: str) -> None:
     if store is not None and len(there) == 2:
         chat.say(f"Both MEMORY.md and USER.md hold {rest!r}; give more of the entry", NOTE)
     elif store is not None and there:
-        chat.show(store.remove(there[0], rest))
+        chat.screen.show(store.remove(there[0], rest))
     elif chat.agent.registry.get(FORGET) is not None:
         result = await _call(chat, FORGET, key=rest)
-        chat.show(f"Removed from the archive: {rest}" if result.ok else str(result.error))
+        chat.screen.show(f"Removed from the archive: {rest}" if result.ok else str(result.error))
     elif store is None:
         chat.say(OFF, NOTE)
     else:
@@ -83,12 +69,12 @@ async def recall(chat: Chat, rest: str) -> None:
     if not rest:
         chat.say("Usage: /recall WORDS", NOTE)
     elif agent.registry.get(SEARCH) is not None:
-        chat.show("\n".join(await _archive_hits(chat, rest)) or f"The archive holds nothing for {rest!r}")
+        chat.screen.show("\n".join(await _archive_hits(chat, rest)) or f"The archive holds nothing for {rest!r}")
     elif manager.provider is not None:
         found = await chat.interrupts.run(manager.prefetch(rest))
         for notice in manager.take_notices():
             chat.say(notice, NOTE)
-        chat.show(found or "Nothing was found")
+        chat.screen.show(found or "Nothing was found")
     else:
         chat.say("There is no archive here: [memory] backend in the configuration switches it on", NOTE)
 
@@ -121,19 +107,6 @@ def _overview(chat: Chat, store: MemoryStore) -> Iterator[str]:
             yield "  (empty)"
     yield ""
     yield "● in this prompt  ○ from the next talk on (/new)  ✗ removed, but in this prompt"
-
-
-async def _search(chat: Chat, store: MemoryStore, query: str) -> None:
-    wanted = query.casefold().split()
-    hits = [
-        f"{store.files[target]}: {one_line(entry)}"
-        for target in TARGETS
-        for entry in store.reread(target)
-        if all(word in entry.casefold() for word in wanted)
-    ]
-    if chat.agent.registry.get(SEARCH) is not None:
-        hits += await _archive_hits(chat, query)
-    chat.show("\n".join(hits) or f"No entry holds {query!r}")
 
 
 async def _archive_hits(chat: Chat, query: str) -> list[str]:

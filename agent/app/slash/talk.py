@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from agent.app.plain import cell_width, one_line, shorten
 from agent.app.style import DIM, NOTE
-from agent.app.typed import typed_part
 
 if TYPE_CHECKING:
-    from agent.app.chat import Chat
+    from agent.app.repl import Chat
 
-__all__ = ["begin_anew", "compact", "edit", "leave", "retry", "show_help", "undo"]
+__all__ = ["begin_anew", "compact", "leave", "retry", "show_help", "undo"]
 
 KEYS = """\
 Enter sends; Alt+Enter or Ctrl-J begins a new line; pasted lines stay one message
@@ -26,18 +25,17 @@ async def show_help(chat: Chat, rest: str) -> None:
 
     rows = [(" ".join(["/" + "|".join((one.name, *one.aliases)), one.usage]).strip(), one.summary) for one in TABLE]
     width = max(cell_width(left) for left, _ in rows)
-    chat.show("\n".join(f"{left:<{width}}  {right}" for left, right in rows) + f"\n\n{KEYS}")
+    chat.screen.show("\n".join(f"{left:<{width}}  {right}" for left, right in rows) + f"\n\n{KEYS}")
 
 
 async def leave(chat: Chat, rest: str) -> None:
-    chat.leave()
+    chat.leaving = True
 
 
 async def begin_anew(chat: Chat, rest: str) -> None:
     from agent import Session
 
-    old = chat.agent.session
-    session = None
+    old, session = chat.agent.session, None
     if old is not None:
         session = Session.create(old.path.parent, cwd=chat.parts.cwd, model=chat.agent.model.name)
     await chat.enter(session)
@@ -45,42 +43,21 @@ async def begin_anew(chat: Chat, rest: str) -> None:
 
 
 async def undo(chat: Chat, rest: str) -> None:
-    text = chat.agent.undo()
+    text = _take_back(chat)
     if text is None:
         chat.say("There is no turn to take back", NOTE)
         return
-    chat.say(f"Taken back: {shorten(one_line(chat.last_message or typed_part(text)), SHOWN)}", DIM)
+    chat.say(f"Taken back: {_short(text)}", DIM)
     chat.last_message = ""
 
 
 async def retry(chat: Chat, rest: str) -> None:
-    text = chat.agent.undo()
+    text = _take_back(chat)
     if text is None:
         chat.say("There is no message to send again", NOTE)
         return
-    text = chat.last_message or typed_part(text)
-    chat.say(f"Once more: {shorten(one_line(text), SHOWN)}", DIM)
+    chat.say(f"Once more: {_short(text)}", DIM)
     await chat.send(text)
-
-
-async def edit(chat: Chat, rest: str) -> None:
-    from agent.app.editor import EditorProblem, edit_text
-
-    if not (chat.reader.interactive and chat.screen.terminal):
-        chat.say("/edit needs a terminal, and here is none", NOTE)
-        return
-    chat.reader.pause()
-    try:
-        text = await edit_text(rest)
-    except EditorProblem as error:
-        chat.say(str(error), NOTE)
-        return
-    finally:
-        chat.reader.resume()
-    if chat.reader.prefills:
-        chat.draft = text
-    elif text.strip():
-        await chat.send(text)
 
 
 async def compact(chat: Chat, rest: str) -> None:
@@ -88,3 +65,13 @@ async def compact(chat: Chat, rest: str) -> None:
         await chat.interrupts.run(chat.agent.compact(on_event=chat.renderer))
     finally:
         chat.renderer.end()
+
+
+def _take_back(chat: Chat) -> str | None:
+    """Take the last turn out; return its message, as typed before files were attached where that is known."""
+    text = chat.agent.undo()
+    return text if text is None else chat.last_message or text
+
+
+def _short(text: str) -> str:
+    return shorten(one_line(text), SHOWN)

@@ -3,48 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent.app.plain import one_line, shorten
 from agent.app.style import DIM, NOTE
 
 if TYPE_CHECKING:
-    from agent.app.chat import Chat
+    from agent.app.repl import Chat
+    from tools import Tool
 
-__all__ = ["doctor", "names", "policy", "show"]
+__all__ = ["doctor", "policy", "show"]
 
-
-def names(chat: Chat) -> Iterator[tuple[str, str]]:
-    for name in chat.agent.registry.names():
-        yield name, _first_line(chat, name)
+MEANING = {"allow": "runs", "supervised": "asks first", "deny": "never runs"}
 
 
 async def show(chat: Chat, rest: str) -> None:
-    registry = chat.agent.registry
+    tools = _tools(chat)
     if not rest:
-        width = max(map(len, registry.names()), default=0)
+        width = max(map(len, tools), default=0)
         room = max(20, chat.screen.columns - width - 2)
-        chat.show("\n".join(f"{name:<{width}}  {shorten(_first_line(chat, name), room)}" for name in registry.names()))
-        return
-    tool = registry.get(rest)
-    if tool is None:
-        chat.say(f"There is no tool {rest!r}; there are {', '.join(registry.names())}", NOTE)
-        return
-    parameters = json.dumps(tool.schema()["function"]["parameters"], ensure_ascii=False, indent=2)
-    chat.show(f"{tool.name}: {tool.description}\n\n{parameters}")
+        firsts = {name: one_line(tool.description.partition("\n")[0]) for name, tool in tools.items()}
+        chat.screen.show("\n".join(f"{name:<{width}}  {shorten(first, room)}" for name, first in firsts.items()))
+    elif rest not in tools:
+        chat.say(f"There is no tool {rest!r}; there are {', '.join(tools)}", NOTE)
+    else:
+        parameters = json.dumps(tools[rest].schema()["function"]["parameters"], ensure_ascii=False, indent=2)
+        chat.screen.show(f"{rest}: {tools[rest].description}\n\n{parameters}")
 
 
 async def policy(chat: Chat, rest: str) -> None:
-    registry = chat.agent.registry
-    meaning = {"allow": "runs", "supervised": "asks first", "deny": "never runs"}
-    width = max(map(len, registry.names()), default=0)
+    tools = _tools(chat)
+    width = max(map(len, tools), default=0)
     lines = []
-    for name in registry.names():
-        verdict = registry.policy.verdict(name)
+    for name in tools:
+        verdict = chat.agent.registry.policy.verdict(name)
         allowed = " (always, in this session)" if name in chat.approver.always else ""
-        lines.append(f"{name:<{width}}  {verdict:<10}  {meaning[verdict]}{allowed}")
-    chat.show("\n".join(lines))
+        lines.append(f"{name:<{width}}  {verdict:<10}  {MEANING[verdict]}{allowed}")
+    chat.screen.show("\n".join(lines))
     chat.say("Set in [security.tool_policy.tools] of the configuration, or with --allow, --ask and --deny", DIM)
 
 
@@ -56,6 +51,6 @@ async def doctor(chat: Chat, rest: str) -> None:
     chat.parts.doctor()
 
 
-def _first_line(chat: Chat, name: str) -> str:
-    tool = chat.agent.registry.get(name)
-    return one_line((tool.description if tool is not None else "").partition("\n")[0])
+def _tools(chat: Chat) -> dict[str, Tool]:
+    found = {name: chat.agent.registry.get(name) for name in chat.agent.registry.names()}
+    return {name: tool for name, tool in found.items() if tool is not None}

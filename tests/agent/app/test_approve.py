@@ -18,14 +18,12 @@ CALL = ToolCall("c1", "shell", '{"command": "rm -rf build"}')
 class Person:
     """Gives one answer to every question."""
 
-    prefills = False
-
     def __init__(self, answer: str | type[Exception], *, interactive: bool = True) -> None:
         self.interactive = interactive
         self.answer = answer
         self.questions: list[str] = []
 
-    async def read(self, text: str = "", *, shown: Callable[[], None] | None = None) -> str:
+    async def read(self, *, shown: Callable[[], None] | None = None) -> str:
         raise EOFError
 
     async def ask(self, question: str) -> str:
@@ -40,9 +38,7 @@ class Person:
     def print_above(self, show: Callable[[], None]) -> None:
         show()
 
-    def pause(self) -> None: ...
-
-    def resume(self) -> None: ...
+    def close(self) -> None: ...
 
 
 class Desk:

@@ -9,11 +9,8 @@ from prompt_toolkit.document import Document
 from agent.app.completion import ChatCompleter
 
 
-def choices(before: str) -> list[tuple[str, str]]:
-    return {
-        "": [("/memory", "what is remembered"), ("/model", "the model")],
-        "/memory ": [("search", "find")],
-    }.get(before, [])
+def choices() -> list[tuple[str, str]]:
+    return [("/memory", "what is remembered"), ("/model", "the model")]
 
 
 def completed(root: Path, line: str) -> list[str]:
@@ -34,12 +31,8 @@ def test_commands_are_completed_at_the_beginning_of_a_line(root: Path) -> None:
     assert completed(root, "/me") == ["/memory"]
     assert completed(root, "／mo") == ["/model"]
     assert completed(root, "say /me") == []
+    assert completed(root, "/memory s") == []
     assert completed(root, "line\n/me") == []
-
-
-def test_the_word_after_a_command_is_completed(root: Path) -> None:
-    assert completed(root, "/memory s") == ["/memory search"]
-    assert completed(root, "/memory search ") == []
 
 
 def test_paths_are_completed_after_an_at_sign(root: Path) -> None:

@@ -15,7 +15,7 @@ async def sleeps() -> None:
 
 def test_ctrl_c_stops_the_work_and_the_next_one_runs() -> None:
     async def play() -> None:
-        with Interrupts(idle=lambda: None, woken=lambda: None) as interrupts:
+        with Interrupts(idle=lambda: None) as interrupts:
             asyncio.get_running_loop().call_later(0.01, os.kill, os.getpid(), signal.SIGINT)
             with pytest.raises(Stopped):
                 await interrupts.run(sleeps())
@@ -27,7 +27,7 @@ def test_ctrl_c_stops_the_work_and_the_next_one_runs() -> None:
 def test_ctrl_c_while_nothing_runs_is_for_the_reader() -> None:
     async def play() -> list[str]:
         heard: list[str] = []
-        with Interrupts(idle=lambda: heard.append("idle"), woken=lambda: None):
+        with Interrupts(idle=lambda: heard.append("idle")):
             os.kill(os.getpid(), signal.SIGINT)
             while not heard:
                 await asyncio.sleep(0.01)
@@ -41,7 +41,7 @@ def test_the_error_of_the_work_is_raised() -> None:
         raise ValueError("broken")
 
     async def play() -> None:
-        with Interrupts(idle=lambda: None, woken=lambda: None) as interrupts, pytest.raises(ValueError, match="broken"):
+        with Interrupts(idle=lambda: None) as interrupts, pytest.raises(ValueError, match="broken"):
             await interrupts.run(fails())
 
     asyncio.run(play())
@@ -49,7 +49,7 @@ def test_the_error_of_the_work_is_raised() -> None:
 
 def test_the_first_reason_to_end_gives_the_code() -> None:
     async def play() -> int | None:
-        with Interrupts(idle=lambda: None, woken=lambda: None) as interrupts:
+        with Interrupts(idle=lambda: None) as interrupts:
             asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGHUP)
             try:
                 await interrupts.run(sleeps())
@@ -64,7 +64,7 @@ def test_the_first_reason_to_end_gives_the_code() -> None:
 
 def test_a_signal_that_nohup_ignores_stays_ignored() -> None:
     async def play() -> None:
-        with Interrupts(idle=lambda: None, woken=lambda: None) as interrupts:
+        with Interrupts(idle=lambda: None) as interrupts:
             os.kill(os.getpid(), signal.SIGHUP)
             await asyncio.sleep(0.02)
             assert interrupts.code is None
