@@ -49,6 +49,9 @@ class PostgresLink:
         with self._speaking():
             self.connection.execute(_marked(statement), values or None)
 
+    def insert(self, statement: str, values: Sequence[Any]) -> int:
+        return int(self.rows(f"{statement} RETURNING id", values)[0][0])
+
     def run_many(self, statement: str, values: Iterable[Sequence[Any]]) -> None:
         """Run the statement for each row of values: an INSERT takes many rows at once, a round trip for 500 of them."""
         rows, one = iter(values), ONE_ROW.search(statement)

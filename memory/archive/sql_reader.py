@@ -31,6 +31,10 @@ class Link(Protocol):
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> None: ...
 
+    def insert(self, statement: str, values: Sequence[Any]) -> int:
+        """Run an INSERT of one row, and return its id."""
+        ...
+
     def run_many(self, statement: str, values: Iterable[Sequence[Any]]) -> None: ...
 
 

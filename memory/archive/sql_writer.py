@@ -21,8 +21,8 @@ class SqlWriter(SqlReader):
     def insert(self, entry: Entry, terms: Terms) -> int:
         names = COLUMNS.removeprefix("id, ")
         values = [*columns(entry), scope(entry), pack(terms)]
-        statement = f"INSERT INTO entries ({names}, scope, terms) VALUES ({marks(values)}) RETURNING id"
-        return int(self.link.rows(statement, values)[0][0])
+        statement = f"INSERT INTO entries ({names}, scope, terms) VALUES ({marks(values)})"
+        return self.link.insert(statement, values)
 
     def remove(self, ids: Sequence[int]) -> None:
         for some in batches(ids):
