@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 
 from agent.app.plain import one_line, plain
 from agent.app.reader import Interrupted, Reader
@@ -60,12 +61,11 @@ class Approver:
         return answer in YES or answer in ALWAYS
 
     async def _answer(self, question: str) -> str:
-        try:
-            return (await self._reader.ask(question)).strip().casefold()
-        except Interrupted:
-            self._stop()
-        except EOFError:
-            pass  # Ctrl-D: no answer is a no
+        with suppress(EOFError):  # Ctrl-D: no answer is a no
+            try:
+                return (await self._reader.ask(question)).strip().casefold()
+            except Interrupted:
+                self._stop()
         return "n"
 
 

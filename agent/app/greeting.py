@@ -46,9 +46,8 @@ def _last_words(agent: Agent, columns: int) -> str:
     from agent.history import typed_part
     from agent.messages import text_of
 
-    messages = agent.messages
-    asked = next((typed_part(message) for message in reversed(messages) if message.get("role") == "user"), "")
-    said = next((text_of(m) for m in reversed(messages) if m.get("role") == "assistant" and text_of(m)), "")
-    answer = said.strip().split("\n")
-    lines = [f"This talk has {len(messages)} messages. It stopped at:", f"> {shorten(one_line(asked), columns - 2)}"]
-    return "\n".join([*lines, *answer[:SHOWN_LINES], *(["…"] if len(answer) > SHOWN_LINES else [])])
+    asked = next((typed_part(message) for message in reversed(agent.messages) if message.get("role") == "user"), "")
+    said = [text_of(message).strip() for message in agent.messages if message.get("role") == "assistant"]
+    answer = next((text for text in reversed(said) if text), "").split("\n")
+    head = f"This talk has {len(agent.messages)} messages. It stopped at:\n> {shorten(one_line(asked), columns - 2)}"
+    return "\n".join([head, *answer[:SHOWN_LINES], *(["…"] if len(answer) > SHOWN_LINES else [])])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 __all__ = ["MENTION", "attach_files"]
@@ -36,9 +37,6 @@ def attach_files(text: str, root: Path) -> tuple[str, list[str]]:
         if path in seen:
             continue
         seen.add(path)
-        if room <= 0:
-            notices.append(f"@{name}: not attached: the files before it fill the message ({ALL_CHARS:,} characters)")
-            continue
         try:
             content = _read(path, root, min(FILE_CHARS, room))
         except (OSError, ValueError) as error:
@@ -52,18 +50,16 @@ def attach_files(text: str, root: Path) -> tuple[str, list[str]]:
 
 def _find(root: Path, name: str, *, exact: bool) -> Path | None:
     """Return the file or folder of that name; marks that end a sentence may follow it."""
-    names = [name] if exact else [name, name.rstrip(_TRAILING)]
-    for one in dict.fromkeys(names):
-        path = root / one
-        try:
-            if one and path.exists():
-                return path.absolute()
-        except (OSError, ValueError):
-            continue  # too long, or with a character that no path has
+    for one in [name] if exact else [name, name.rstrip(_TRAILING)]:
+        with suppress(OSError, ValueError):  # too long, or with a character that no path has
+            if one and (root / one).exists():
+                return (root / one).absolute()
     return None
 
 
 def _read(path: Path, root: Path, limit: int) -> str:
+    if limit <= 0:
+        raise ValueError(f"the files before it fill the message ({ALL_CHARS:,} characters)")
     real = path.resolve()
     if not real.is_relative_to(root.resolve()) or not path.is_relative_to(root):
         raise ValueError("it lies outside of the working folder")

@@ -26,29 +26,27 @@ class Reader(Protocol):
     """Reads for one chat. One `read` or `ask` at a time; both raise `Interrupted`, and `EOFError` at the end."""
 
     @property
-    def interactive(self) -> bool:
-        """Whether a person is there who can be asked."""
-        ...
+    def interactive(self) -> bool: ...
 
-    async def read(self, *, shown: Callable[[], None] | None = None) -> str:
-        """Return one message. `shown` is called once the prompt can be seen; what it raises is raised."""
-        ...
+    # Whether a person is there who can be asked
 
-    async def ask(self, question: str) -> str:
-        """Return the answer to a question."""
-        ...
+    async def read(self, *, shown: Callable[[], None] | None = None) -> str: ...
 
-    def interrupt(self) -> bool:
-        """Tell that SIGINT came. Returns whether something was being read, which has dealt with it."""
-        ...
+    # One message. `shown` is called once the prompt can be seen; what it raises is raised
 
-    def print_above(self, show: Callable[[], None]) -> None:
-        """Call `show`, which prints, without spoiling a prompt that can be seen."""
-        ...
+    async def ask(self, question: str) -> str: ...
 
-    def close(self) -> None:
-        """Give the terminal back as it was."""
-        ...
+    def interrupt(self) -> bool: ...
+
+    # SIGINT came. Returns whether something was being read, which has dealt with it
+
+    def print_above(self, show: Callable[[], None]) -> None: ...
+
+    # Calls `show`, which prints, without spoiling a prompt that can be seen
+
+    def close(self) -> None: ...
+
+    # Gives the terminal back as it was
 
 
 class LineReader:

@@ -37,11 +37,12 @@ class Renderer:
         # The calls that have begun and not ended, as they are shown
 
     def __call__(self, event: Event) -> None:
+        if isinstance(event, TextDelta):
+            self._held.append(event.text)
+            if self._screen.terminal and not event.text.endswith("\r"):
+                self._write()
+            return
         match event:
-            case TextDelta(text):
-                self._held.append(text)
-                if self._screen.terminal and not text.endswith("\r"):
-                    self._write()
             case StepStarted():
                 self._end_answer()
                 self._screen.busy("thinking")

@@ -13,14 +13,13 @@ from agent.app.style import DIM, NOTE
 if TYPE_CHECKING:
     from agent.app.repl import Chat
     from memory import MemoryStore
-    from tools import ToolResult
+    from tools import Tool, ToolResult
 
 __all__ = ["forget", "recall", "remember", "show"]
 
 Target = Literal["memory", "user"]
 TARGETS: tuple[Target, Target] = ("memory", "user")
 OFF = "Memory is off here. `my-agent init` makes a folder for it; --memory-dir DIR names one"
-SEARCH, FORGET = "memory_search", "memory_forget"  # tools of the archive
 
 
 async def show(chat: Chat, rest: str) -> None:
@@ -46,17 +45,16 @@ async def remember(chat: Chat, rest: str) -> None:
 
 
 async def forget(chat: Chat, rest: str) -> None:
-    store = _own_store(chat)
+    store, archive = _own_store(chat), chat.agent.registry.get("memory_forget")
+    there = [target for target in TARGETS if store is not None and any(rest in one for one in store.reread(target))]
     if not rest:
         chat.say("Usage: /forget TEXT, where TEXT is part of one entry", NOTE)
-        return
-    there = [t for t in TARGETS if store is not None and any(rest in entry for entry in store.reread(t))]
-    if store is not None and len(there) == 2:
+    elif len(there) == 2:
         chat.say(f"Both MEMORY.md and USER.md hold {rest!r}; give more of the entry", NOTE)
     elif store is not None and there:
         chat.screen.show(store.remove(there[0], rest))
-    elif chat.agent.registry.get(FORGET) is not None:
-        result = await _call(chat, FORGET, key=rest)
+    elif archive is not None:
+        result = await _use(chat, archive, key=rest)
         chat.screen.show(f"Removed from the archive: {rest}" if result.ok else str(result.error))
     elif store is None:
         chat.say(OFF, NOTE)
@@ -65,16 +63,22 @@ async def forget(chat: Chat, rest: str) -> None:
 
 
 async def recall(chat: Chat, rest: str) -> None:
-    agent, manager = chat.agent, chat.agent.memory.manager
+    manager, archive = chat.agent.memory.manager, chat.agent.registry.get("memory_search")
     if not rest:
         chat.say("Usage: /recall WORDS", NOTE)
-    elif agent.registry.get(SEARCH) is not None:
-        chat.screen.show("\n".join(await _archive_hits(chat, rest)) or f"The archive holds nothing for {rest!r}")
+    elif archive is not None:
+        result = await _use(chat, archive, query=rest)
+        found: dict[str, Any] = (
+            result.data if result.ok and isinstance(result.data, dict) else {"warning": result.error}
+        )
+        if warning := found.get("warning"):
+            chat.say(f"The archive: {warning}", NOTE)
+        chat.screen.show("\n".join(map(_hit, found.get("entries") or ())) or f"The archive holds nothing for {rest!r}")
     elif manager.provider is not None:
-        found = await chat.interrupts.run(manager.prefetch(rest))
+        recalled = await chat.interrupts.run(manager.prefetch(rest))
         for notice in manager.take_notices():
             chat.say(notice, NOTE)
-        chat.screen.show(found or "Nothing was found")
+        chat.screen.show(recalled or "Nothing was found")
     else:
         chat.say("There is no archive here: [memory] backend in the configuration switches it on", NOTE)
 
@@ -109,24 +113,12 @@ def _overview(chat: Chat, store: MemoryStore) -> Iterator[str]:
     yield "● in this prompt  ○ from the next talk on (/new)  ✗ removed, but in this prompt"
 
 
-async def _archive_hits(chat: Chat, query: str) -> list[str]:
-    result = await _call(chat, SEARCH, query=query)
-    if not result.ok or not isinstance(result.data, dict):
-        chat.say(f"The archive: {result.error}", NOTE)
-        return []
-    if warning := result.data.get("warning"):
-        chat.say(str(warning), NOTE)
-    return [_hit(entry) for entry in result.data.get("entries", [])]
-
-
 def _hit(entry: dict[str, Any]) -> str:
     score = entry.get("score")
     points = f"{score:.2f} " if isinstance(score, float) else ""
     return f"{points}{entry.get('key')} ({entry.get('category')}): {one_line(str(entry.get('content')))}"
 
 
-async def _call(chat: Chat, name: str, **arguments: str) -> ToolResult:
+async def _use(chat: Chat, tool: Tool, **arguments: str) -> ToolResult:
     """Use a tool of the archive for the person. The policy is about what the model does, so it is not asked."""
-    tool = chat.agent.registry.get(name)
-    assert tool is not None  # noqa: S101 - the callers looked
     return await chat.interrupts.run(tool.execute(json.dumps(arguments, ensure_ascii=False)))
