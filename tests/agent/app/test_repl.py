@@ -4,11 +4,13 @@ import asyncio
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from chat_stage import Stage
 from command_line import Place
+from loopback import Loopback, message
 
 from agent import Completion, KeyRefused, ProviderFailed, Session, SessionUnavailable
 from agent.app.exits import UsageProblem
@@ -222,6 +224,16 @@ def test_a_reader_that_left_ends_a_piped_chat_quietly(place: Place) -> None:
     assert talk.stderr.read() == b""
     talk.stdin.close()
     talk.stderr.close()
+
+
+def test_another_model_keeps_the_cache_key_of_the_talk(place: Place, wire: Callable[..., Loopback]) -> None:
+    server = wire(message("1"), message("2"))
+    talk = place.start("chat", stdin=subprocess.PIPE)
+    talk.communicate(b"one\n/model other\ntwo\n", timeout=30)
+    first, second = (request.body for request in server.requests)
+
+    assert [first["model"], second["model"]] == ["test-model", "other"]
+    assert first["prompt_cache_key"] == second["prompt_cache_key"] != ""
 
 
 def test_closed_standard_input_is_one_sentence_that_names_it(stage: Stage) -> None:
