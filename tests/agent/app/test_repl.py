@@ -230,10 +230,11 @@ def test_another_model_keeps_the_cache_key_of_the_talk(place: Place, wire: Calla
     server = wire(message("1"), message("2"))
     talk = place.start("chat", stdin=subprocess.PIPE)
     talk.communicate(b"one\n/model other\ntwo\n", timeout=30)
-    first, second = (request.body for request in server.requests)
+    first, second = (request.data for request in server.requests)
 
     assert [first["model"], second["model"]] == ["test-model", "other"]
-    assert first["prompt_cache_key"] == second["prompt_cache_key"] != ""
+    assert first["prompt_cache_key"] == second["prompt_cache_key"]
+    assert first["prompt_cache_key"]
 
 
 def test_closed_standard_input_is_one_sentence_that_names_it(stage: Stage) -> None:
