@@ -98,8 +98,12 @@ class MemoryManager:
             return []
 
     def take_notices(self) -> list[str]:
-        """Return the notices and forget them."""
+        """Return the notices and forget them, with those of a provider that has `notices`, a list of its own."""
         taken, self.notices = self.notices, []
+        theirs = getattr(self.provider, "notices", None)
+        if isinstance(theirs, list):
+            taken += map(str, theirs)
+            theirs.clear()
         return taken
 
     def tools(self) -> list[Tool]:
