@@ -32,16 +32,23 @@ TERM_LIMIT = 64
 WORDS_LIMIT = 64
 TF_LIMIT, LENGTH_LIMIT = 255, 65_535
 KANA_MARKS = "\u3099\u309a"
-# Han, kana and hangul: written without blanks, so taken as singles and pairs.
+# Han, kana, hangul, Thai, Lao, Burmese, Khmer: written without blanks between words, so taken as singles and pairs.
 PAIRED = (
-    "\u1100-\u11ff\u3005\u3007\u3040-\u30fa\u30fc-\u30ff\u3100-\u318f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf"
-    "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1050-\u108f\u1780-\u17d3\u1100-\u11ff\u3005\u3007\u3040-\u30fa"
+    "\u30fc-\u30ff\u3100-\u318f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# Vowel signs that are no letters to `\w` but stand inside words (Devanagari to Khmer, Arabic, Hebrew).
+# Vowel signs that are no letters to `\w` but stand inside words (Hebrew, Arabic, scripts of India and Tibet).
 SIGNS = (
-    "\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0981-\u0dff\u0e30-\u0e4e\u0eb0-\u0ecd"
-    "\u0f71-\u0fbc\u102b-\u109d\u17b4-\u17d3"
+    "\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03"
+    "\u0a3c-\u0a4d\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b4d\u0b82\u0bbe-\u0bcd\u0c00-\u0c04\u0c3c-\u0c4d"
+    "\u0c81-\u0c83\u0cbc-\u0ccd\u0d00-\u0d03\u0d3b-\u0d4d\u0d82-\u0d83\u0dca-\u0df3\u0f71-\u0f84"
 )
+# Letters that bear no mark of their own but are written so in other languages.
+PLAIN_LETTERS = str.maketrans(
+    {"đ": "d", "ð": "d", "ø": "o", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+)
+HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 TOKEN = re.compile(f"([{PAIRED}]+)|((?:(?![{PAIRED}])(?:[^\\W_]|[{SIGNS}]))+)")
 
 
@@ -69,14 +76,18 @@ def fold(text: str) -> str:
         return text.lower()
     text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     text = "".join(letter for letter in text if letter in KANA_MARKS or not unicodedata.combining(letter))
-    return unicodedata.normalize("NFKC", text)
+    return unicodedata.normalize("NFKC", text).translate(PLAIN_LETTERS)
 
 
 def analyse(entry: Entry) -> Terms:
-    """Return the terms of key, content and tags, and the filter terms of category and tags."""
+    """Return the terms of key, content and tags, and the filter terms of category and tags.
+
+    A key like userTimezone is found by its parts, too.
+    """
     counts: Counter[str] = Counter()
     length = 0
-    for paired, text in tokens(f"{entry.key}\n{entry.content}\n" + "\n".join(entry.tags)):
+    parts = HUMP.sub(" ", entry.key)
+    for paired, text in tokens("\n".join([entry.key, *([parts] * (parts != entry.key)), entry.content, *entry.tags])):
         if paired:
             counts.update(text)
             counts.update(first + second for first, second in pairwise(text))

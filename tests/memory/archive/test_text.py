@@ -22,6 +22,7 @@ def words(query: str) -> list[str]:
         ("ﬁle naïve", "file naive"),
         ("ｶﾅ", "カナ"),
         ("ＩＳＴＡＮＢＵＬ İ", "istanbul i"),
+        ("Đà Nẵng Łódź smørrebrød Æsir", "da nang lodz smorrebrod aesir"),
     ],
 )
 def test_letters_fold_to_one_form(text: str, plain: str) -> None:
@@ -40,6 +41,18 @@ def test_an_entry_is_found_by_its_key_content_and_tags() -> None:
 def test_chinese_gives_singles_and_pairs_and_lets_words_beside_it_live() -> None:
     counts = analyse(Entry("k", "用TypeScript编写")).counts
     assert {"用", "typescript", "编", "写", "编写"} <= counts.keys()
+
+
+def test_a_key_with_humps_is_found_by_its_parts_and_content_is_not() -> None:
+    counts = analyse(Entry("userTimeZone", "TypeScript")).counts
+    assert {"usertimezone", "user", "time", "zone", "typescript"} <= counts.keys()
+    assert "script" not in counts
+
+
+@pytest.mark.parametrize("text", ["ภาษาไทยง่าย", "ພາສາລາວ", "မြန်မာစာ", "ភាសាខ្មែរ"])
+def test_scripts_without_blanks_are_found_by_any_part(text: str) -> None:
+    counts = analyse(Entry("k", text)).counts
+    assert all(word.text in counts for word in query_words(text[2:]))
 
 
 def test_filter_terms_are_exact_and_do_not_count_as_length() -> None:
