@@ -16,6 +16,7 @@ from tools import Tool
 __all__ = ["ArchiveProvider"]
 
 RECALLED_ENTRIES, RECALLED_CHARS = 5, 1_500
+RECALLED_ENTRY_CHARS, LEAST_CHARS = 600, 100
 SEARCH_LIMIT, RECALL_LIMIT = 10, 5
 
 Key = Annotated[str, Field(description="Name of the entry, 1 to 256 characters, such as user_timezone.")]
@@ -124,14 +125,14 @@ class ArchiveProvider:
             self._notice(f"nothing was recalled: {error}")
             return ""
         self._warning(found.warning)
-        text = ""
+        lines: list[str] = []
+        room = RECALLED_CHARS
         for hit in found.hits:
-            line = f"- {hit.entry.key}: {hit.entry.content}"
-            room = RECALLED_CHARS - len(text) - bool(text)
-            if len(line) > room:
-                break
-            text += f"\n{line}" if text else line
-        return text
+            line = shortened(f"- {hit.entry.key}: {hit.entry.content}", min(RECALLED_ENTRY_CHARS, room))
+            if line:
+                lines.append(line)
+                room -= len(line) + 1
+        return "\n".join(lines)
 
     async def close(self) -> None:
         await self._archive.close()
@@ -160,6 +161,13 @@ class ArchiveProvider:
         if not self._warned:
             self._warned = True
             self.notices.append(f"memory: {text}")
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return the text, cut if it is longer; "" where too little of it would be left."""
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit - 2]} …" if limit > LEAST_CHARS else ""
 
 
 def shown(entry: Entry) -> str:
