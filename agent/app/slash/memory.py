@@ -24,10 +24,26 @@ OFF = "Memory is off here. `my-agent init` makes a folder for it; --memory-dir D
 
 async def show(chat: Chat, rest: str) -> None:
     store = chat.agent.memory_store
-    if store is None:
+    verb, _, query = rest.partition(" ")
+    if verb == "search" and query.strip():
+        await _search(chat, query.strip())
+    elif rest:
+        chat.say("Usage: /memory, or /memory search WORDS", NOTE)
+    elif store is None:
         chat.say(OFF, NOTE)
     else:
         chat.screen.show("\n".join(_overview(chat, store)))
+
+
+async def _search(chat: Chat, query: str) -> None:
+    """Show the entries of both layers: curated ones with all the words, and what the archive finds."""
+    store, words = chat.agent.memory_store, query.casefold().split()
+    held = [] if store is None else [(target, entry) for target in TARGETS for entry in store.reread(target)]
+    hits = [f"{target}: {one_line(entry)}" for target, entry in held if all(one in entry.casefold() for one in words)]
+    if store is not None:
+        chat.screen.show("\n".join(hits) or f"No entry of MEMORY.md or USER.md holds {query!r}")
+    if store is None or chat.agent.registry.get("memory_search") is not None:
+        await recall(chat, query)
 
 
 async def remember(chat: Chat, rest: str) -> None:

@@ -38,7 +38,7 @@ TABLE = (
     Command("undo", talk.undo, "take the last turn out of the talk"),
     Command("retry", talk.retry, "ask the last message again"),
     Command("compact", talk.compact, "sum up the older part of the talk"),
-    Command("memory", memory.show, "what is remembered, and how full it is"),
+    Command("memory", memory.show, "what is remembered, and how full it is", "[search WORDS]"),
     Command("remember", memory.remember, "keep a fact beyond this session", "[--user] TEXT"),
     Command("forget", memory.forget, "remove the entry that holds TEXT", "TEXT"),
     Command("recall", memory.recall, "what the archive finds for WORDS", "WORDS"),

@@ -111,6 +111,12 @@ def test_a_refused_memory_is_a_sentence(stage: Stage) -> None:
     assert talk.err.startswith("Error: memory would hold 3000/2200 chars.")
 
 
+def test_memory_can_be_searched(stage: Stage) -> None:
+    talk = stage.play("/remember Uses uv", "/remember Runs pytest", "/memory search UV", "/memory search zzz")
+
+    assert "memory: Uses uv\nNo entry of MEMORY.md or USER.md holds 'zzz'\n" in talk.out
+
+
 def test_without_memory_the_commands_say_how_to_get_it(stage: Stage) -> None:
     stage.memory = False
 
