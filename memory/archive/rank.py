@@ -37,6 +37,7 @@ ECHO_LIMIT = 0.8
 ECHO_TICKS = 3_600 * 10**6
 # Between e5's cosines for unrelated texts no step is wider than 0.018; above related ones most are.
 STEP, STEP_WITHIN = 0.02, 5
+SAME = 0.95
 DATE_GAIN, NAME_GAIN, QUESTION_LOSS = 0.5, 0.3, 0.15
 
 
@@ -127,16 +128,18 @@ def signals(entry: Entry, names: frozenset[str], date: DateHint | None) -> float
     return factor * (1.0 - QUESTION_LOSS * asks(entry))
 
 
-def standing_out(candidates: Iterable[Candidate]) -> set[int]:
+def standing_out(candidates: Iterable[Candidate], *, others: bool) -> set[int]:
     """Return the ids of the few that are nearer in meaning than the rest by a step, none if there is no step.
 
     Every text is near to something: of what is asked of nobody's memory, the nearest lies in a row with the next.
+    `others`: there are entries that are not near at all.
     """
     near = nlargest(STEP_WITHIN + 1, (each for each in candidates if each.cosine > 0), key=lambda each: each.cosine)
-    cosines = [*(each.cosine for each in near), 0.0]
+    cosines = [each.cosine for each in near] + [0.0] * (others or len(near) == 1)
     steps = [first - second for first, second in pairwise(cosines)][:STEP_WITHIN]
     widest = max(steps, default=0.0)
-    return {each.id for each in near[: steps.index(widest) + 1]} if widest >= STEP else set()
+    first_few = steps.index(widest) + 1 if widest >= STEP else 0
+    return {each.id for place, each in enumerate(near) if place < first_few or each.cosine >= SAME}
 
 
 def hits(candidates: Iterable[Candidate], limit: int) -> list[Hit]:

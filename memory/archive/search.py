@@ -24,6 +24,7 @@ SearchType = Literal["text", "vector", "hybrid"]
 # By one kind of search, and by each of two. What stands further down gets among the first ten by its neighbours alone.
 CANDIDATES, CANDIDATES_EACH = 40, 30
 WIDER = 4
+PAGE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Searcher:
             each.score = rank.lifted(each.score, gains.get(each.id, 0.0)) * rank.signals(each.entry, names, date)
         everything = [*candidates, *joined]
         if asked.sure:
-            outstanding = rank.standing_out(everything)
+            outstanding = rank.standing_out(everything, others=has_others(reader, asked, everything))
             everything = [each for each in everything if each.text > 0 or each.id in outstanding]
         return rank.hits(everything, asked.limit)
 
@@ -120,6 +121,14 @@ def passing(reader: Reader, asked: Asked, ids: Sequence[int]) -> dict[int, Entry
         for number, entry in reader.fetch(asked.view, ids)
         if category in (None, entry.category) and tags <= set(entry.tags)
     }
+
+
+def has_others(reader: Reader, asked: Asked, near: Sequence[Candidate]) -> bool:
+    """Tell whether there are entries that are not near, which matters where few are."""
+    if sum(each.cosine > 0 for each in near) > rank.STEP_WITHIN:
+        return False
+    ids = {each.id for each in near if each.cosine > 0}
+    return any(stored.id not in ids for stored in reader.page(asked.view, 0, PAGE))
 
 
 def best_cosines(reader: Reader, meaning: Meaning, ids: Sequence[int]) -> Mapping[int, float]:

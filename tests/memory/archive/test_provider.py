@@ -154,14 +154,23 @@ def test_nothing_is_recalled_unasked_under_access_control(kept: Stage) -> None:
     assert asyncio.run(provider.prefetch("editor")) == ""
 
 
+class Narrow:
+    """As real models are: everything is near to everything, and what fits a little nearer."""
+
+    identity, dimensions = "narrow/3", 3
+
+    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
+        return [[1.0, 0.9 if "kitten" in text or "宠物" in text else 0.1, len(text) / 1000] for text in texts]
+
+
 def test_what_is_only_as_near_in_meaning_as_everything_else_is_not_recalled_unasked(kept: Stage) -> None:
-    archive = kept.archive(vectors=True)
-    model = Model(ArchiveProvider(archive, MAIN))
-    for number in range(8):
-        model.call("memory_store", key=f"n{number}", content=f"a kitten of the {number}. litter")
+    kept.embedder = Narrow()  # type: ignore[assignment]
+    model = Model(ArchiveProvider(kept.archive(vectors=True), MAIN))
+    for text in ("the database", "the release", "the breakfast"):
+        model.call("memory_store", key=text[-4:], content=text)
     assert asyncio.run(model.provider.prefetch("宠物")) == ""
-    model.call("memory_store", key="other", content="the database")
-    assert asyncio.run(model.provider.prefetch("数据库")) == "- other: the database"
+    model.call("memory_store", key="cat", content="a kitten")
+    assert asyncio.run(model.provider.prefetch("宠物")) == "- cat: a kitten"
 
 
 def test_an_embedder_that_is_away_costs_one_notice_and_words_are_searched(kept: Stage) -> None:

@@ -80,7 +80,10 @@ def test_scores_that_signals_lift_above_one_are_brought_back_under_it() -> None:
 
 def test_only_what_is_a_step_nearer_than_the_rest_stands_out() -> None:
     row = [candidate(number, 0, 0.80 - number / 200) for number in range(10)]
-    assert rank.standing_out(row) == set()
-    assert rank.standing_out([candidate(20, 0, 0.86), candidate(21, 0, 0.85), *row]) == {20, 21}
-    assert rank.standing_out([candidate(1, 0, 0.9)]) == {1}
-    assert rank.standing_out([]) == set()
+    assert rank.standing_out(row, others=False) == set()
+    assert rank.standing_out([candidate(20, 0, 0.86), candidate(21, 0, 0.85), *row], others=False) == {20, 21}
+    assert rank.standing_out(row[:2], others=False) == set()
+    assert rank.standing_out(row[:2], others=True) == {0, 1}
+    assert rank.standing_out([candidate(1, 0, 0.8)], others=False) == {1}
+    assert rank.standing_out([candidate(1, 0, 0.99), candidate(2, 0, 0.99)], others=False) == {1, 2}
+    assert rank.standing_out([], others=True) == set()
