@@ -2,11 +2,10 @@
 
     python benchmarks/archive_speed.py                          SQLite, 10k and 100k entries
     python benchmarks/archive_speed.py --sizes 1000000          builds for some minutes, takes some 6 GB of disk
-    python benchmarks/archive_speed.py --postgres URL           the same on a server
 
 Entries and queries are made up: words by Zipf's law, 6 to 40 of them an entry. Vectors are given (384 numbers each, at
-random), so that no model is measured. Times are CPU of this process (wall for Postgres), median and 95th percentile.
-Beside them stands, from the same run, what FTS5 takes for an OR of the same words and for a bare durable insert.
+random), so that no model is measured. Times are CPU of this process, median and 95th percentile. Beside them stands,
+from the same run, what FTS5 takes for an OR of the same words and for a bare durable insert.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memory.archive import Archive, Entry, PostgresBackend, Principal, SqliteBackend, View
+from memory.archive import Archive, Entry, Principal, SqliteBackend, View
 from memory.archive.backend import Backend
 from memory.archive.search import SearchType
 
@@ -135,11 +134,10 @@ class Fts:
         return [number for (number,) in self.link.execute(statement, (match,))]
 
 
-def measure(size: int, folder: Path, postgres: str, queries: int, vectors: bool) -> None:
+def measure(size: int, folder: Path, queries: int, vectors: bool) -> None:
     rng = random.Random(size)
     words = Words(rng, 50_000)
-    backend: Backend = PostgresBackend(postgres, schema=f"speed_{size}") if postgres else SqliteBackend(folder / "a.db")
-    clock = time.perf_counter if postgres else time.process_time
+    backend = SqliteBackend(folder / "archive.db")
     archive = Archive(backend, embedder=Given() if vectors else None)
     runner = asyncio.Runner()
     started = time.perf_counter()
@@ -156,18 +154,17 @@ def measure(size: int, folder: Path, postgres: str, queries: int, vectors: bool)
 
     kinds: list[SearchType] = ["text", "hybrid"] if vectors else ["text"]
     for kind in kinds:
-        print("  {:<28}{:8.2f}{:8.2f} ms".format(kind, *times(search(kind), asked, clock)))
+        print("  {:<28}{:8.2f}{:8.2f} ms".format(kind, *times(search(kind), asked, time.process_time)))
     numbers = [f"stored-{place}" for place in range(queries + 5)]
     content = {number: " ".join(words.some(rng.randint(6, 40))) for number in numbers}
     plain = Archive(backend)
     stored = times(lambda key: runner.run(plain.store(WHO, key, content[key])), numbers, time.perf_counter)
     print("  {:<28}{:8.2f}{:8.2f} ms wall".format("store", *stored))
-    if not postgres:
-        beside = Fts(folder / "fts.db")
-        beside.fill(entries(words, size, random.Random(size)))
-        print("  {:<28}{:8.2f}{:8.2f} ms".format("FTS5, OR of the words", *times(beside.search, asked, clock)))
-        bare = times(lambda key: beside.store(Entry(key, content[key])), numbers, time.perf_counter)
-        print("  {:<28}{:8.2f}{:8.2f} ms wall".format("FTS5, durable insert", *bare))
+    beside = Fts(folder / "fts.db")
+    beside.fill(entries(words, size, random.Random(size)))
+    print("  {:<28}{:8.2f}{:8.2f} ms".format("FTS5, OR of the words", *times(beside.search, asked, time.process_time)))
+    bare = times(lambda key: beside.store(Entry(key, content[key])), numbers, time.perf_counter)
+    print("  {:<28}{:8.2f}{:8.2f} ms wall".format("FTS5, durable insert", *bare))
     runner.run(archive.close())
     runner.close()
 
@@ -176,14 +173,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sizes", default="10000,100000", help="numbers of entries, with commas (10000,100000)")
     parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--postgres", default="", metavar="URL", help="measure a server in place of SQLite")
     parser.add_argument("--no-vectors", action="store_true")
     parser.add_argument("--folder", type=Path, help="where to build (a temporary folder, removed at the end)")
     options = parser.parse_args()
     for size in map(int, options.sizes.split(",")):
         folder = Path(tempfile.mkdtemp(prefix="archive-speed-", dir=options.folder))
         try:
-            measure(size, folder, options.postgres, options.queries, not options.no_vectors)
+            measure(size, folder, options.queries, not options.no_vectors)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
