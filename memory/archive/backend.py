@@ -20,6 +20,8 @@ threads at once, and what each gives is used by one thread. Raises `ArchiveUnava
 the text names the file or server and what to do, without words of the machinery.
 """
 
+# Over 250 lines because a protocol is read from one page, and its docstrings are what a backend is written from.
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
