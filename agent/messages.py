@@ -92,14 +92,27 @@ def scrub(text: str) -> str:
 def json_object(text: str) -> str | None:
     """Return the arguments of a call as they may be sent again, or None where they are no JSON object.
 
-    No text at all means no arguments, `{}`.
+    No text at all means no arguments, `{}`. What a server would refuse inside an escape (a lone surrogate, NUL) is
+    replaced.
     """
     if not text.strip():
         return "{}"
     try:
-        return text if isinstance(json.loads(text), dict) else None
+        value = json.loads(text)
+        clean = _scrubbed(value) if "\\u" in text else value
     except (ValueError, RecursionError):
         return None
+    if not isinstance(value, dict):
+        return None
+    return text if clean == value else json.dumps(clean, ensure_ascii=False)
+
+
+def _scrubbed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {scrub(key): _scrubbed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_scrubbed(inner) for inner in value]
+    return scrub(value) if isinstance(value, str) else value
 
 
 def text_of(message: Message) -> str:

@@ -1,9 +1,8 @@
 """`Chat`: one talk with a person, in a terminal or over a pipe. `run_chat` plays it, on one event loop.
 
 A message is a turn. A line that begins with `/` is a command of the chat and never reaches the model. In a terminal
-`!command` runs a command for the person, and `!!command` hands its output to the model with the next message.
-In a terminal the exit code is 0 whatever went wrong in between, for the person saw it; on a pipe it is the code of the
-last turn or command that failed.
+`!command` runs a command for the person, and `!!command` hands its output to the model with the next message. The exit
+code of a terminal is 0, for the person saw what went wrong; on a pipe it is that of the last line, as in a script.
 """
 
 from __future__ import annotations
@@ -55,8 +54,7 @@ class Chat:
         self.screen = open_screen(parts.output)
         self.reader = open_reader(self.screen, choices=_choices, root=parts.cwd)
         self.interrupts = Interrupts(idle=self.reader.interrupt)
-        self.model_name = ""
-        # What /model chose; empty: the configured model
+        self.model_name = ""  # what /model chose, if anything
         self.last_message = ""
         # As it was typed; /retry sends it again
         self.attached: list[str] = []
@@ -174,9 +172,11 @@ class Chat:
         from agent.app.own_command import is_own_command, run_own
         from agent.app.slash.table import run_line
 
-        text = text.strip()
+        if not (text := text.strip()):
+            return
+        self._code = Exit.DONE
         try:
-            if not text or await run_line(self, text):
+            if await run_line(self, text):
                 return
             if self.reader.interactive and is_own_command(text):
                 await run_own(self, text)

@@ -96,6 +96,13 @@ def test_lone_surrogates_and_nul_are_replaced() -> None:
     assert healed == [ask("bad \ufffd and \ufffd")]
 
 
+def test_what_an_escape_hides_in_arguments_is_replaced_too() -> None:
+    healed = heal([ask(), answer(None, call("a", '{"path": "bad \\ud800 \\u0000 \\u4e16"}')), result("a")])
+    arguments = healed[1]["tool_calls"][0]["function"]["arguments"]
+    assert json.loads(arguments) == {"path": "bad \ufffd \ufffd 世"}
+    assert heal(healed) == healed
+
+
 messages = st.recursive(
     st.one_of(st.none(), st.integers(), st.text(max_size=5)),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),

@@ -73,12 +73,12 @@ def test_answers_go_to_stdout_and_tools_to_stderr_without_escapes(stage: Stage) 
 def test_a_failed_turn_is_one_sentence_and_the_chat_goes_on(stage: Stage) -> None:
     talk = stage.play("a", "b", script=[KeyRefused("The key was refused (401)", status=401), "fine"])
 
-    assert (talk.code, talk.out) == (3, "fine\n")
+    assert (talk.code, talk.out) == (0, "fine\n")
     assert talk.err == "Error: The key was refused (401)\n"
 
 
 def test_an_unforeseen_error_shows_its_kind_and_no_traceback(stage: Stage) -> None:
-    talk = stage.play("a", "b", script=[ZeroDivisionError("oh"), "fine"])
+    talk = stage.play("a", "b", script=["fine", ZeroDivisionError("oh")])
 
     assert (talk.code, talk.out) == (1, "fine\n")
     assert talk.err == "Internal error: ZeroDivisionError: oh (-v shows where)\n"
@@ -104,8 +104,8 @@ def test_verbose_shows_where_and_no_key(stage: Stage) -> None:
     assert "sk-very-secret" not in talk.err
 
 
-def test_the_code_is_that_of_the_last_failed_turn(stage: Stage) -> None:
-    failures = [KeyRefused("no key", status=401), ProviderFailed("down", status=400), "fine"]
+def test_the_code_is_that_of_the_last_turn(stage: Stage) -> None:
+    failures = [KeyRefused("no key", status=401), "fine", ProviderFailed("down", status=400)]
 
     assert stage.play("a", "b", "c", script=failures).code == 4
 
