@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from memory.archive import keeping
 from memory.archive.access import AccessPolicy, Principal, Retention, View
 from memory.archive.backend import Backend
-from memory.archive.embedder import Embedder, EmbeddingUnavailable, in_thread
+from memory.archive.embedder import Embedder, EmbeddingUnavailable
 from memory.archive.entry import (
     CORE,
     ArchiveRefusal,
@@ -31,15 +31,14 @@ from memory.archive.hints import without_names
 from memory.archive.meaning import TIMEOUT_S, Embeddings, Meaning
 from memory.archive.rank import Weights
 from memory.archive.search import Asked, Searcher, SearchType
-from memory.archive.text import query_words
+from memory.archive.text import analyse, query_words
 from memory.archive.upkeep import Upkeep
+from memory.archive.workers import in_thread
 
 __all__ = ["Archive", "Found", "Kept", "utc_now"]
 
 LIMIT = 100
 UNASKED_TIMEOUT_S = 1.5
-PAGE = 500
-IMPORTED_AT_ONCE = 2_000
 
 
 def utc_now() -> datetime:
@@ -51,8 +50,8 @@ class Kept:
     """What a store did. `warning`: the entry is kept, but not found by meaning yet."""
 
     status: Literal["created", "updated"]
-    entry: Entry
-    before: Entry | None = None
+    entry: Entry = field(repr=False)
+    before: Entry | None = field(default=None, repr=False)
     warning: str = ""
 
 
@@ -124,8 +123,9 @@ class Archive(Upkeep):
         view = self._writing_view(who)
 
         def put() -> keeping.Change:
+            terms = analyse(entry)  # before the lock: others may write meanwhile
             with self.backend.writing() as writer:
-                return keeping.put(writer, entry, view, self._embeddings.model)
+                return keeping.put(writer, entry, terms, view, self._embeddings.model)
 
         change = await in_thread(put)
         warning = "" if change.embedded else await self._embeddings.embed([change.stored])

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from memory.archive.backend import Block, Writer
 from memory.archive.text import Terms, stem
 
-__all__ = ["BULK", "FOLD_AT", "ROW_BYTES", "fold", "fold_all", "split"]
+__all__ = ["BULK", "FOLD_AT", "LOOK_EVERY", "ROW_BYTES", "fold", "fold_all", "split"]
 
 # So many entries may be loose: each costs every search some 5 us, and each fold is paid by one store.
 FOLD_AT = 128
+LOOK_EVERY = 16
 BULK = 8_192
 BLOCK_ROWS = 2_048
 ROW_BYTES = 7

@@ -11,7 +11,7 @@ from memory.archive.access import View
 from memory.archive.backend import Stored, Writer
 from memory.archive.entry import Entry
 from memory.archive.passages import embedded_text
-from memory.archive.text import analyse
+from memory.archive.text import Terms
 
 __all__ = ["Change", "first_meant", "forget", "put", "restore", "sweep"]
 
@@ -34,34 +34,32 @@ def first_meant(found: Sequence[Stored], owner: str) -> Stored | None:
     return min(found, key=lambda each: (each.entry.created, each.entry.owner, each.id), default=None)
 
 
-def put(writer: Writer, entry: Entry, view: View, model: str) -> Change:
+def put(writer: Writer, entry: Entry, terms: Terms, view: View, model: str) -> Change:
     """Keep an entry in place of the one that its key means inside the view."""
-    old = first_meant(writer.find(view, entry.key), entry.owner)
+    # Of everybody and of all times: what has expired must make room, too.
+    there = writer.find(View(session=entry.session), entry.key)
+    old = first_meant([each for each in there if view.sees(each.entry)], entry.owner)
     if old:
         entry = replace(entry, owner=old.entry.owner, created=old.entry.created)
     vectors = {}
     if old and model and embedded_text(old.entry) == embedded_text(entry):
         vectors = dict(writer.vectors(model, [old.id]))
-    number = renew(writer, entry)
+    writer.remove([each.id for each in there if each.entry.owner == entry.owner])
+    number = writer.insert(entry, terms)
     if old and vectors:
         writer.put_vectors(model, {number: vectors[old.id]})
     sweep(writer, view, SWEPT_AT_ONCE)
-    index.fold(writer)
+    if number % index.LOOK_EVERY == 0:
+        index.fold(writer)
     return Change(Stored(number, entry), old.entry if old else None, bool(vectors))
 
 
-def restore(writer: Writer, entry: Entry) -> bool:
+def restore(writer: Writer, entry: Entry, terms: Terms) -> bool:
     """Keep an entry as it is, its owner, session and times included; tells whether one stood in its place."""
     there = writer.find(View(owner=entry.owner, session=entry.session), entry.key)
-    renew(writer, entry)
-    return bool(there)
-
-
-def renew(writer: Writer, entry: Entry) -> int:
-    """Insert an entry, and remove what its owner has under the key: what has expired, and doubles, included."""
-    there = writer.find(View(owner=entry.owner, session=entry.session), entry.key)
     writer.remove([each.id for each in there])
-    return writer.insert(entry, analyse(entry))
+    writer.insert(entry, terms)
+    return bool(there)
 
 
 def forget(writer: Writer, key: str, view: View, owner: str) -> Entry | None:

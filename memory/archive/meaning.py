@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 
 from memory.archive.access import View
 from memory.archive.backend import Backend, Matrix, Stored
-from memory.archive.embedder import Embedder, EmbeddingUnavailable, in_thread
+from memory.archive.embedder import Embedder, EmbeddingUnavailable
 from memory.archive.entry import ArchiveUnavailable
 from memory.archive.passages import passages, unit_rows
+from memory.archive.workers import in_thread
 
 __all__ = ["TIMEOUT_S", "Embeddings", "Meaning"]
 

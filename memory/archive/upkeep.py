@@ -12,9 +12,10 @@ from typing import Any
 from memory.archive import index, keeping
 from memory.archive.access import Principal, View
 from memory.archive.backend import Backend, Stored
-from memory.archive.embedder import in_thread
 from memory.archive.entry import Entry, clean_category, clean_content, clean_key, clean_metadata, clean_tags
 from memory.archive.meaning import Embeddings
+from memory.archive.text import analyse
+from memory.archive.workers import in_thread
 
 __all__ = ["Upkeep"]
 
@@ -56,8 +57,9 @@ class Upkeep(ABC):
         rest = iter(entries)
 
         def put(some: Sequence[Entry]) -> int:
+            analysed = [(entry, analyse(entry)) for entry in some]
             with self.backend.writing() as writer:
-                replaced = sum(keeping.restore(writer, entry) for entry in some)
+                replaced = sum(keeping.restore(writer, entry, terms) for entry, terms in analysed)
                 # Folding many at once costs each of them less; the last few are folded after the last batch.
                 index.fold(writer, index.BULK if some else index.FOLD_AT)
             return replaced

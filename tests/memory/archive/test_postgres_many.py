@@ -9,6 +9,7 @@ from memory.archive import keeping
 from memory.archive.access import View
 from memory.archive.entry import Entry
 from memory.archive.postgres import PostgresBackend
+from memory.archive.text import analyse
 
 WRITERS, READERS, STORES = 8, 4, 20
 WORDS = ["deploy", "rollout", "数据库", "部署", "release", "cat", "breakfast"]
@@ -37,7 +38,7 @@ def test_eight_writers_and_four_readers_lose_nothing_and_never_fail() -> None:
                     key = "shared" if turn % 5 == 0 else f"{number}-{turn}"
                     entry = Entry(key=key, content=f"{WORDS[turn % 7]} {WORDS[number % 7]}", owner="main")
                     with backend.writing() as writer:
-                        keeping.put(writer, entry, View(), "")
+                        keeping.put(writer, entry, analyse(entry), View(), "")
 
             return work
 
