@@ -8,11 +8,12 @@ from typing import Any
 
 from agent.app.config import Config, project_file
 from agent.app.config.checking import Path, dotted, known_leaves
+from agent.app.config.config import working_folder
 from agent.app.config.project import set_trust
 from agent.app.config.settings import Settings
 from agent.app.exits import UsageProblem
 from agent.app.options import Options
-from agent.app.output import begin
+from agent.app.output import begin, open_output
 from agent.app.plain import plain
 from agent.redact import KEY_NAME, redact
 
@@ -52,8 +53,9 @@ def check(options: Options) -> int:
 
 def trust(options: Options, remove: bool) -> int:
     """Let this project's file name servers and keys. Changing the file ends the trust."""
-    config, output = begin(options, tell=False)
-    file = project_file(config.cwd)
+    # Not through `begin`: a file may be wrong for no other reason than that it is not trusted yet
+    output = open_output("auto", quiet=options.quiet, verbose=options.verbose, json=options.json)
+    file = project_file(working_folder(options))
     try:
         content = None if remove else file.read_bytes()
     except OSError as error:

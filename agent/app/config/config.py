@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from agent.app.exits import ConfigProblem, UsageProblem, guess
 from agent.app.options import Options
 from agent.home import HOME_NAME
 
-__all__ = ["Config", "load_config", "project_file", "user_file"]
+__all__ = ["Config", "load_config", "project_file", "user_file", "working_folder"]
 
 _ENVIRONMENT = {  # beside MY_AGENT_<KEY>, which goes first
     "OPENAI_BASE_URL": ("provider", "base_url"),
@@ -81,7 +81,7 @@ def project_file(cwd: FilePath) -> FilePath:
 
 def load_config(options: Options, env: Mapping[str, str] = os.environ) -> Config:
     """Read all layers and check them. Raises `ConfigProblem` and `UsageProblem`, which name what is wrong."""
-    cwd = _working_folder(options)
+    cwd = working_folder(options)
     warnings: list[str] = []
     given = options.config or env.get("MY_AGENT_CONFIG")
     if given:
@@ -98,11 +98,11 @@ def load_config(options: Options, env: Mapping[str, str] = os.environ) -> Config
         values |= _profile_values(profile, values)
     values |= _flag_values(options)
     settings: Settings = build(Settings, values)
-    _check_together(settings, values)
+    _check_together(settings, values, warnings)
     return Config(settings, cwd, values, tuple(files), tuple(warnings))
 
 
-def _working_folder(options: Options) -> FilePath:
+def working_folder(options: Options) -> FilePath:
     try:
         cwd = FilePath(options.cwd).expanduser().absolute() if options.cwd is not None else FilePath.cwd()
     except OSError as error:
@@ -194,7 +194,7 @@ def _flag_values(options: Options) -> Values:
     return found
 
 
-def _check_together(settings: Settings, values: Values) -> None:
+def _check_together(settings: Settings, values: Values, warnings: Sequence[str]) -> None:
     """Refuse values that are fine alone and wrong together, or wrong in a way that no type says."""
     for path, (value, origin) in values.items():
         if path[-1] == "base_url" and value and not value.startswith(("http://", "https://")):
@@ -203,7 +203,8 @@ def _check_together(settings: Settings, values: Values) -> None:
             raise ConfigProblem(f"{dotted(path)} ({origin}) must be the name of a variable, not the key itself")
     memory = settings.memory
     if memory.backend == "postgres" and not memory.postgres.url:
-        raise ConfigProblem("memory.postgres.url is missing: memory.backend = 'postgres' needs it")
+        ignored = "".join(f". {warning}" for warning in warnings if "memory.postgres.url" in warning)
+        raise ConfigProblem(f"memory.postgres.url is missing: memory.backend = 'postgres' needs it{ignored}")
     if memory.backend and memory.provider:
         origin = values["memory", "provider"].origin
         both = f"memory.provider = {memory.provider!r} ({origin}) and memory.backend = {memory.backend!r}"

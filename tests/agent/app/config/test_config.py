@@ -186,6 +186,14 @@ def test_a_project_cannot_send_the_talk_elsewhere_unless_it_is_trusted(place: Pl
     assert load().settings.provider.base_url == ""
 
 
+def test_a_project_whose_server_is_not_trusted_yet_says_so_and_can_be_trusted(place: Place, load: Any) -> None:
+    place.project_config('[memory]\nbackend = "postgres"\n[memory.postgres]\nurl = "postgresql://here"\n')
+    with pytest.raises(ConfigProblem, match="config trust"):
+        load()
+    assert place.run("config", "trust").code == 0
+    assert load().settings.memory.postgres.url == "postgresql://here"
+
+
 def test_a_project_may_make_the_policy_stricter_and_never_looser(place: Place, load: Any) -> None:
     place.user_config('[security.tool_policy.tools]\nshell = "supervised"\nfile_write = "deny"\ntask = "allow"\n')
     place.project_config(
