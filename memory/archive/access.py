@@ -55,7 +55,12 @@ class View:
 
     def expired(self, entry: Entry) -> bool:
         """Tell whether the entry's time is over, whoever it belongs to."""
-        limit = self.limits().get(entry.category)
+        if entry.category == DAILY:
+            limit = self.daily_after
+        elif entry.category == CONVERSATION:
+            limit = self.conversation_after
+        else:
+            return False
         return limit is not None and ticks(entry.updated) <= limit
 
     def limits(self) -> dict[str, int]:
