@@ -37,7 +37,7 @@ def test_what_looks_like_a_key_is_dropped(name: str, value: str) -> None:
     [
         ("PATH", "/usr/bin"),
         ("HOME", "/root"),
-        ("PWD", "/work"),
+        ("PWD", "/srv/app"),
         ("OLDPWD", "/"),
         ("SSH_AUTH_SOCK", "/tmp/agent"),
         ("KEYBOARD_LAYOUT", "de"),
