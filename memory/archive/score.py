@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from memory.archive.backend import Block
 from memory.archive.index import split
 
-__all__ = ["Postings", "Scores", "postings", "score"]
+__all__ = ["Bearers", "Postings", "Scores", "postings", "score"]
 
 # As Anserini sets them; for short texts better than 1.2 and 0.75.
 K1, B = 0.9, 0.4
@@ -72,6 +72,29 @@ def postings(blocks: Sequence[Block], rows: Sequence[tuple[int, int, int]]) -> P
         loose = np.array(rows, np.int64).T
         ids, lengths, counts = [*ids, loose[0]], [*lengths, loose[1]], [*counts, loose[2]]
     return Postings(np.concatenate(ids), np.concatenate(lengths), np.concatenate(counts))
+
+
+class Bearers:
+    """The entries that have each of some terms."""
+
+    def __init__(self, ids: NDArray[np.int64]) -> None:
+        self.ids = ids
+        # rising
+
+    @classmethod
+    def of(cls, found: Sequence[Postings | None]) -> Bearers:
+        ids = [np.empty(0, np.int64) if each is None else np.sort(each.ids) for each in found]
+        common = ids[0]
+        for more in ids[1:]:
+            common = np.intersect1d(common, more, assume_unique=True)
+        return cls(common)
+
+    def among(self, ids: Sequence[int]) -> list[int]:
+        """Return those of the ids, in their order."""
+        if not len(self.ids):
+            return []
+        places = np.searchsorted(self.ids, ids).clip(max=len(self.ids) - 1)
+        return [number for number, there in zip(ids, (self.ids[places] == ids).tolist(), strict=True) if there]
 
 
 def score(

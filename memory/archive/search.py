@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from memory.archive import rank
@@ -16,7 +17,7 @@ from memory.archive.rank import Candidate, Weights
 from memory.archive.words import TextSearch
 
 if TYPE_CHECKING:
-    from memory.archive.score import Scores
+    from memory.archive.score import Bearers, Scores
 
 __all__ = ["Asked", "SearchType", "Searcher"]
 
@@ -24,6 +25,7 @@ SearchType = Literal["text", "vector", "hybrid"]
 # By one kind of search, and by each of two. What stands further down gets among the first ten by its neighbours alone.
 CANDIDATES, CANDIDATES_EACH = 40, 30
 WIDER = 4
+FEW = 1_000
 PAGE = 10
 
 
@@ -63,8 +65,9 @@ class Searcher:
         with self._text.sight(reader, asked.view) as known:
             names = known.names(asked.query)
             text = known.scores(asked.query, asked.chosen) if asked.words else None
+            bearers = known.bearers(asked.chosen) if asked.meaning else None
         ids = text.best(asked.wanted) if text else []
-        near = nearest(reader, asked, asked.meaning) if asked.meaning else {}
+        near = nearest(reader, asked, asked.meaning, bearers) if asked.meaning else {}
         found = near | dict(reader.fetch(asked.view, [number for number in ids if number not in near]))
         candidates = measured(reader, asked, text, found)
         scale = rank.Scale.of(candidates, asked.words, asked.meaning is not None, self._weights)
@@ -101,16 +104,28 @@ def measured(reader: Reader, asked: Asked, text: Scores | None, found: Mapping[i
     ]
 
 
-def nearest(reader: Reader, asked: Asked, meaning: Meaning) -> dict[int, Entry]:
-    """Return the entries nearest in meaning: looks further away until enough of them may be seen and pass."""
-    most = asked.wanted
+def nearest(reader: Reader, asked: Asked, meaning: Meaning, bearers: Bearers | None) -> dict[int, Entry]:
+    """Return the entries nearest in meaning: looks further away until enough of them may be seen and pass the filter.
+
+    `bearers` are those that pass it. Of a few, each is measured.
+    """
+    if bearers is not None and len(bearers.ids) <= FEW:
+        cosines = best_cosines(reader, meaning, bearers.ids.tolist())
+        near = sorted((number for number in cosines if cosines[number] > 0), key=lambda one: (-cosines[one], one))
+        return dict(islice(in_order(reader, asked, near).items(), asked.wanted))
+    # A look costs much, and what it brings little: so with a filter the first goes far.
+    most = asked.wanted * (1 if bearers is None else WIDER**2)
     while True:
         ids = reader.nearest(asked.view.owner, meaning.model, meaning.vector, most)
-        found = passing(reader, asked, ids)
+        found = in_order(reader, asked, ids if bearers is None else bearers.among(ids))
         if len(found) >= asked.wanted or len(ids) < most:
-            kept = [number for number in ids if number in found][: asked.wanted]
-            return {number: found[number] for number in kept}
+            return dict(islice(found.items(), asked.wanted))
         most *= WIDER
+
+
+def in_order(reader: Reader, asked: Asked, ids: Sequence[int]) -> dict[int, Entry]:
+    found = dict(reader.fetch(asked.view, ids))
+    return {number: found[number] for number in ids if number in found}
 
 
 def passing(reader: Reader, asked: Asked, ids: Sequence[int]) -> dict[int, Entry]:

@@ -16,7 +16,7 @@ from memory.archive.text import Word, category_term, filter_terms, query_words, 
 from memory.archive.turned import STEM_START, Turned
 
 if TYPE_CHECKING:
-    from memory.archive.score import Postings, Scores
+    from memory.archive.score import Bearers, Postings, Scores
 
 __all__ = ["TextSearch", "Vocabulary"]
 
@@ -80,6 +80,13 @@ class Vocabulary:
         length = sum(each.length for each in partitions) + self._loose.length - self._gone.length
         average = length / max(entries, 1)
         return score.score(groups, found, required=required, hidden=self._gone.ids(), entries=entries, average=average)
+
+    def bearers(self, chosen: Filter) -> Bearers | None:
+        """Return the entries that pass the filter, some of which may not be seen; None: all do."""
+        from memory.archive.score import Bearers
+
+        required = filter_terms(chosen)
+        return Bearers.of([self.postings([term]).get(term) for term in required]) if required else None
 
     def names(self, query: str) -> frozenset[str]:
         """Return the tags, and the categories of one's own, that the query names and some entry inside the view has."""
