@@ -37,7 +37,7 @@ class SqliteBackend:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path).expanduser()
         self.place = str(self.path)
-        self.folders: Sequence[Path] = [self.path.parent]
+        self.folders: Sequence[Path] = own_places(self.path)
         self._files: VectorFiles | None = None
         self._idle: list[tuple[sqlite3.Connection, FileId]] = []
         self._lock = threading.Lock()
@@ -143,6 +143,13 @@ class SqliteBackend:
                 self._idle.append((connection, opened))
                 return
         connection.close()
+
+
+def own_places(path: Path) -> list[Path]:
+    """Return the folder of the file; where people work in that, only what is the archive's."""
+    if not Path.cwd().is_relative_to(path.absolute().parent):
+        return [path.parent]
+    return [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm")), path.parent / ".embeddings"]
 
 
 def file_id(path: Path) -> FileId | None:

@@ -54,6 +54,16 @@ def test_the_file_is_private_and_made_by_the_first_write(path: Path) -> None:
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
+def test_a_database_in_the_folder_where_one_works_bars_only_its_own_files(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert SqliteBackend(path).folders == [path.parent]
+    path.parent.mkdir()
+    monkeypatch.chdir(path.parent)
+    names = [place.name for place in SqliteBackend("archive.db").folders]
+    assert names == ["archive.db", "archive.db-wal", "archive.db-shm", ".embeddings"]
+
+
 def test_a_file_that_is_no_database_is_left_as_it_is(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"these are notes of mine\n" * 100)
