@@ -16,6 +16,7 @@ __all__ = ["Bearers", "Postings", "Scores", "postings", "score"]
 
 # As Anserini sets them; for short texts better than 1.2 and 0.75.
 K1, B = 0.9, 0.4
+MOST_TIES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +46,17 @@ class Scores:
         return np.where(self.ids[places] == ids, self.values[places], 0.0).tolist()  # type: ignore[no-any-return]
 
     def best(self, limit: int) -> list[int]:
-        """Return the ids of the best scores, best first, of equal ones the younger id first."""
+        """Return the ids of the best scores, best first, of equal ones the younger id first.
+
+        Those that equal the last one come too (up to `MOST_TIES`): which of them goes first is not for the id to say.
+        """
         rounded = self.values.round(9)
         if limit < len(rounded):
             least = np.partition(rounded, -limit)[-limit]
             chosen = np.flatnonzero(rounded >= least)
         else:
             chosen = np.arange(len(rounded))
-        order = np.lexsort((-self.ids[chosen], -rounded[chosen]))[:limit]
+        order = np.lexsort((-self.ids[chosen], -rounded[chosen]))[: limit + MOST_TIES]
         return self.ids[chosen[order]].tolist()  # type: ignore[no-any-return]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from memory.archive import rank
@@ -112,15 +111,23 @@ def nearest(reader: Reader, asked: Asked, meaning: Meaning, bearers: Bearers | N
     if bearers is not None and len(bearers.ids) <= FEW:
         cosines = best_cosines(reader, meaning, bearers.ids.tolist())
         near = sorted((number for number in cosines if cosines[number] > 0), key=lambda one: (-cosines[one], one))
-        return dict(islice(in_order(reader, asked, near).items(), asked.wanted))
+        return with_ties(in_order(reader, asked, near), cosines, asked.wanted)
     # A look costs much, and what it brings little: so with a filter the first goes far.
-    most = asked.wanted * (1 if bearers is None else WIDER**2)
+    most = (asked.wanted + 1) * (1 if bearers is None else WIDER**2)
     while True:
         ids = reader.nearest(asked.view.owner, meaning.model, meaning.vector, most)
         found = in_order(reader, asked, ids if bearers is None else bearers.among(ids))
-        if len(found) >= asked.wanted or len(ids) < most:
-            return dict(islice(found.items(), asked.wanted))
+        kept = with_ties(found, best_cosines(reader, meaning, list(found)), asked.wanted)
+        if len(ids) < most or most > FEW or len(kept) < len(found):
+            return kept
         most *= WIDER
+
+
+def with_ties(found: Mapping[int, Entry], cosines: Mapping[int, float], wanted: int) -> dict[int, Entry]:
+    """Return the first of them, and those as near as the last one: which of these goes first is for the rank to say."""
+    near = {number: round(cosines.get(number, 0.0), rank.COMPARED_DIGITS) for number in found}
+    last = sorted(near.values(), reverse=True)[wanted - 1] if len(near) > wanted else -1.0
+    return {number: entry for number, entry in found.items() if near[number] >= last}
 
 
 def in_order(reader: Reader, asked: Asked, ids: Sequence[int]) -> dict[int, Entry]:

@@ -75,7 +75,8 @@ def test_only_entries_with_all_required_terms_score_and_rarity_counts_all() -> N
 def test_the_best_are_given_by_score_and_then_the_younger_first() -> None:
     scores = found({1: {"a": 1}, 2: {"a": 2}, 3: {"a": 1}, 4: {"a": 1}}, [{"a": 1.0}], [])
     assert scores.best(10) == [2, 4, 3, 1]
-    assert scores.best(2) == [2, 4]
+    assert scores.best(1) == [2]
+    assert scores.best(2) == [2, 4, 3, 1]  # with those that equal the last one
     assert scores.of([3, 77]) == [scores.values[2], 0.0]
 
 
