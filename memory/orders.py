@@ -65,7 +65,7 @@ ROLES = {word: role for table in (ENGLISH, CHINESE) for role, words in table.ite
 VERBS = {word for word, role in ROLES.items() if role in "VWO"}
 IDEOGRAPH = "[\u3400-\u9fff]"
 WORD = (
-    f"[a-z0-9']+|(?={IDEOGRAPH})(?:"
+    f"[a-z0-9]+(?:'[a-z0-9]+)*|(?={IDEOGRAPH})(?:"
     + "|".join(sorted((word for words in CHINESE.values() for word in words.split()), key=len, reverse=True))
     + r"|.)|[,:、=]|[。;!?.](?=$|[\s\"')\]*]|(?<=[。;!?]))|¶"
 )

@@ -303,3 +303,11 @@ def test_a_store_that_is_not_there_yet_reads_as_empty(kept: Stage) -> None:
     assert run(everything(archive)) == {}
     if kept.kind != "postgres":
         assert list(kept.folder.iterdir()) == []
+
+
+def test_of_equal_entries_the_keys_decide_however_many_there_are(kept: Stage) -> None:
+    archive = kept.archive(vectors=True)
+    for number in reversed(range(50)):
+        run(archive.store(MAIN, f"k{number:03d}", "my kitten sleeps"))
+    assert run(found(archive, MAIN, "kitten", limit=3)) == ["k000", "k001", "k002"]
+    assert run(found(archive, MAIN, "kitten", limit=3, search_type="text")) == ["k000", "k001", "k002"]
