@@ -132,6 +132,6 @@ def parsed(data: bytes, model: str, signature: tuple[int, ...]) -> VectorFile:
     whole = {
         digest: np.stack([found[number] for number in range(parts[digest])])
         for digest, found in gathered.items()
-        if found.keys() >= set(range(parts[digest]))
+        if parts[digest] and found.keys() >= set(range(parts[digest]))
     }
     return VectorFile(signature, len(rows), whole)

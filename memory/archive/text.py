@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 TERM_LIMIT = 64
-WORDS_LIMIT = 64
+WORDS_LIMIT = 256
 TF_LIMIT, LENGTH_LIMIT = 255, 65_535
 KANA_MARKS = "\u3099\u309a"
 # Han, kana, hangul, Thai, Lao, Burmese, Khmer: written without blanks between words, so taken as singles and pairs.
