@@ -79,7 +79,7 @@ def test_a_query_without_words_asks_for_nothing(query: str) -> None:
 
 
 def test_a_long_query_is_cut() -> None:
-    assert len(query_words(" ".join(f"w{number}" for number in range(5_000)))) == 64
+    assert len(query_words(" ".join(f"w{number}" for number in range(5_000)))) == 256
 
 
 def test_english_words_have_stems_and_others_are_their_own() -> None:
