@@ -30,7 +30,7 @@ DIGITS = 4
 # Scores that differ by less are one and the same, whatever the last bits of an addition say.
 COMPARED_DIGITS = 6
 # One in so many candidates leads.
-LEADER_OF = 5
+LEADER_OF = 6
 REACH = 2
 ECHO = {1: 0.5, 2: 0.25}
 ECHO_LIMIT = 0.8

@@ -12,19 +12,18 @@ from memory.archive.backend import Reader
 from memory.archive.entry import CONVERSATION, Entry, Filter, Hit
 from memory.archive.hints import date_hint
 from memory.archive.meaning import Meaning
+from memory.archive.near import Cosines, nearest
 from memory.archive.rank import Candidate, Weights
 from memory.archive.words import TextSearch
 
 if TYPE_CHECKING:
-    from memory.archive.score import Bearers, Scores
+    from memory.archive.score import Scores
 
 __all__ = ["Asked", "SearchType", "Searcher"]
 
 SearchType = Literal["text", "vector", "hybrid"]
 # By one kind of search, and by each of two. What stands further down gets among the first ten by its neighbours alone.
 CANDIDATES, CANDIDATES_EACH = 40, 30
-WIDER = 4
-FEW = 1_000
 PAGE = 10
 
 
@@ -65,10 +64,13 @@ class Searcher:
             names = known.names(asked.query)
             text = known.scores(asked.query, asked.chosen) if asked.words else None
             bearers = known.bearers(asked.chosen) if asked.meaning else None
+        cosines = Cosines(reader, asked.meaning)
+        found: dict[int, Entry] = {}
+        if asked.meaning:
+            found = nearest(reader, asked.view, asked.meaning, cosines, asked.wanted, bearers)
         ids = text.best(asked.wanted) if text else []
-        near = nearest(reader, asked, asked.meaning, bearers) if asked.meaning else {}
-        found = near | dict(reader.fetch(asked.view, [number for number in ids if number not in near]))
-        candidates = measured(reader, asked, text, found)
+        found |= reader.fetch(asked.view, [number for number in ids if number not in found])
+        candidates = measured(cosines, text, found)
         scale = rank.Scale.of(candidates, asked.words, asked.meaning is not None, self._weights)
         scale.fuse(candidates)
         leading = rank.leaders(candidates, asked.wanted)
@@ -79,7 +81,7 @@ class Searcher:
         beside = [number for number in gains if number not in found]
         if text and not asked.meaning:
             beside = [number for number, points in zip(beside, text.of(beside), strict=True) if points]
-        joined = measured(reader, asked, text, passing(reader, asked, beside)) if beside else []
+        joined = measured(cosines, text, passing(reader, asked, beside)) if beside else []
         scale.fuse(joined)
         date = date_hint(asked.query)
         for each in (*candidates, *joined):
@@ -91,48 +93,15 @@ class Searcher:
         return rank.hits(everything, asked.limit)
 
 
-def measured(reader: Reader, asked: Asked, text: Scores | None, found: Mapping[int, Entry]) -> list[Candidate]:
+def measured(cosines: Cosines, text: Scores | None, found: Mapping[int, Entry]) -> list[Candidate]:
     """Return entries with what they score by words (the best of all has 1) and by meaning."""
     ids = sorted(found)
     points = text.of(ids) if text else [0.0] * len(ids)
     highest = text.highest if text else 1.0
-    cosines = best_cosines(reader, asked.meaning, ids) if asked.meaning else {}
     return [
-        Candidate(number, found[number], point / highest, cosines.get(number, 0.0))
-        for number, point in zip(ids, points, strict=True)
+        Candidate(number, found[number], point / highest, cosine)
+        for number, point, cosine in zip(ids, points, cosines.of(ids), strict=True)
     ]
-
-
-def nearest(reader: Reader, asked: Asked, meaning: Meaning, bearers: Bearers | None) -> dict[int, Entry]:
-    """Return the entries nearest in meaning: looks further away until enough of them may be seen and pass the filter.
-
-    `bearers` are those that pass it. Of a few, each is measured.
-    """
-    if bearers is not None and len(bearers.ids) <= FEW:
-        cosines = best_cosines(reader, meaning, bearers.ids.tolist())
-        near = sorted((number for number in cosines if cosines[number] > 0), key=lambda one: (-cosines[one], one))
-        return with_ties(in_order(reader, asked, near), cosines, asked.wanted)
-    # A look costs much, and what it brings little: so with a filter the first goes far.
-    most = (asked.wanted + 1) * (1 if bearers is None else WIDER**2)
-    while True:
-        ids = reader.nearest(asked.view.owner, meaning.model, meaning.vector, most)
-        found = in_order(reader, asked, ids if bearers is None else bearers.among(ids))
-        kept = with_ties(found, best_cosines(reader, meaning, list(found)), asked.wanted)
-        if len(ids) < most or most > FEW or len(kept) < len(found):
-            return kept
-        most *= WIDER
-
-
-def with_ties(found: Mapping[int, Entry], cosines: Mapping[int, float], wanted: int) -> dict[int, Entry]:
-    """Return the first of them, and those as near as the last one: which of these goes first is for the rank to say."""
-    near = {number: round(cosines.get(number, 0.0), rank.COMPARED_DIGITS) for number in found}
-    last = sorted(near.values(), reverse=True)[wanted - 1] if len(near) > wanted else -1.0
-    return {number: entry for number, entry in found.items() if near[number] >= last}
-
-
-def in_order(reader: Reader, asked: Asked, ids: Sequence[int]) -> dict[int, Entry]:
-    found = dict(reader.fetch(asked.view, ids))
-    return {number: found[number] for number in ids if number in found}
 
 
 def passing(reader: Reader, asked: Asked, ids: Sequence[int]) -> dict[int, Entry]:
@@ -151,16 +120,3 @@ def has_others(reader: Reader, asked: Asked, near: Sequence[Candidate]) -> bool:
         return False
     ids = {each.id for each in near if each.cosine > 0}
     return any(stored.id not in ids for stored in reader.page(asked.view, 0, PAGE))
-
-
-def best_cosines(reader: Reader, meaning: Meaning, ids: Sequence[int]) -> Mapping[int, float]:
-    """Return the cosine of each entry's best passage, added up the same way on every backend."""
-    import numpy as np  # 90 ms, and only where vectors are used
-
-    passages = reader.vectors(meaning.model, ids) if ids else {}
-    if not passages:
-        return {}
-    rows = np.concatenate(list(passages.values()))
-    products = (rows * meaning.vector.astype(np.float64)).sum(axis=1)
-    starts = np.cumsum([0, *(len(each) for each in passages.values())])[:-1]
-    return dict(zip(passages, np.maximum.reduceat(products, starts).tolist(), strict=True))
