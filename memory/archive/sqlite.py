@@ -118,9 +118,12 @@ class SqliteBackend:
         return connection
 
     def _check(self, connection: sqlite3.Connection) -> None:
-        version = number(connection, "user_version")
-        foreign = number(connection, "application_id") != APPLICATION
-        if foreign and (version or number(connection, "schema_version")):
+        # At one moment: another process may just be making the tables.
+        connection.execute("BEGIN")
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        version, owner = number(connection, "user_version"), number(connection, "application_id")
+        connection.execute("COMMIT")
+        if owner != APPLICATION and (version or tables):
             raise ArchiveUnavailable(
                 f"{self.place!r} is a database of another program: nothing was changed; choose another path"
             )
