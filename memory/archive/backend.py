@@ -141,17 +141,15 @@ class Reader(Protocol):
         """Return the partition of the owner, or all, those with folded entries only."""
         ...
 
-    def vocables(self, owner: str | None, terms: Sequence[str]) -> list[Vocable]:
-        """Return those of exactly these terms."""
+    def vocables(self, owner: str | None, terms: Sequence[str], stems: Sequence[str] = ()) -> list[Vocable]:
+        """Return those of exactly these terms, and those whose `text.stem` is one of these; each once."""
         ...
 
-    def with_stems(self, owner: str | None, stems: Sequence[str]) -> list[Vocable]:
-        """Return those whose `text.stem` is one of these."""
-        ...
+    def with_prefixes(self, owner: str | None, prefixes: Sequence[str], limit: int) -> list[Vocable]:
+        """Return those that begin with a prefix: of each owner and prefix, at most `limit`.
 
-    def with_prefix(self, owner: str | None, prefix: str, limit: int) -> list[Vocable]:
-        """Return those that begin with the prefix: of each owner, at most `limit`, shortest (in characters) first,
-        those of one length by code point."""
+        The shortest (in characters) first, those of one length by code point.
+        """
         ...
 
     def blocks(self, vocables: Sequence[int]) -> list[Block]:

@@ -83,13 +83,10 @@ class MarkdownReader:
     def partitions(self, owner: str | None) -> list[Partition]:
         return []
 
-    def vocables(self, owner: str | None, terms: Sequence[str]) -> list[Vocable]:
+    def vocables(self, owner: str | None, terms: Sequence[str], stems: Sequence[str] = ()) -> list[Vocable]:
         return []
 
-    def with_stems(self, owner: str | None, stems: Sequence[str]) -> list[Vocable]:
-        return []
-
-    def with_prefix(self, owner: str | None, prefix: str, limit: int) -> list[Vocable]:
+    def with_prefixes(self, owner: str | None, prefixes: Sequence[str], limit: int) -> list[Vocable]:
         return []
 
     def blocks(self, vocables: Sequence[int]) -> list[Block]:

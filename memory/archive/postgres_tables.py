@@ -65,15 +65,16 @@ class PostgresWriter(SqlWriter):
             values += [last, *owner]
         return [number for (number,) in self.link.rows(" UNION ALL ".join(parts), values)]
 
-    def with_prefix(self, owner: str | None, prefix: str, limit: int) -> list[Vocable]:
-        if owner is not None:
-            return super().with_prefix(owner, prefix, limit)
+    def with_prefixes(self, owner: str | None, prefixes: Sequence[str], limit: int) -> list[Vocable]:
+        mine, values = ("", []) if owner is None else (" AND partitions.owner = ?", [owner])
         statement = (
-            "SELECT near.* FROM partitions CROSS JOIN LATERAL (SELECT id, owner, term, entries FROM vocables "
-            "WHERE owner = partitions.owner AND term >= ? AND term < ? AND entries > 0 "
-            "ORDER BY length(term), term LIMIT ?) AS near WHERE partitions.entries > 0"
+            "SELECT near.* FROM partitions CROSS JOIN unnest(?::text[]) AS prefix CROSS JOIN LATERAL "
+            "(SELECT id, owner, term, entries FROM vocables WHERE owner = partitions.owner AND term >= prefix "
+            "AND term < prefix || ? AND entries > 0 ORDER BY length(term), term LIMIT ?) AS near "
+            f"WHERE partitions.entries > 0{mine}"
         )
-        return [Vocable(*row) for row in self.link.rows(statement, [prefix, prefix + LAST, limit])]
+        rows = self.link.rows(statement, [list(prefixes), LAST, limit, *values])
+        return [Vocable(*row) for row in rows]
 
     def blocks_at(self, places: Sequence[tuple[int, int]]) -> list[Block]:
         statement = (

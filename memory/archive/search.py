@@ -55,15 +55,15 @@ class Searcher:
 
     def names(self, reader: Reader, view: View, query: str) -> frozenset[str]:
         """Return the tags and categories that the query names."""
-        with self._text.sight(reader, view) as known:
-            return known.names(query)
+        with self._text.sight(reader, view, query, Filter()) as known:
+            return known.names()
 
     def find(self, reader: Reader, asked: Asked) -> list[Hit]:
         """Return the best hits inside the view that pass the filter: by words, by meaning, or by both."""
-        with self._text.sight(reader, asked.view) as known:
-            names = known.names(asked.query)
-            text = known.scores(asked.query, asked.chosen) if asked.words else None
-            bearers = known.bearers(asked.chosen) if asked.meaning else None
+        with self._text.sight(reader, asked.view, asked.query, asked.chosen) as known:
+            names = known.names()
+            text = known.scores() if asked.words else None
+            bearers = known.bearers() if asked.meaning else None
         cosines = Cosines(reader, asked.meaning)
         found: dict[int, Entry] = {}
         if asked.meaning:

@@ -116,31 +116,33 @@ class SqlReader(ABC):
         statement = f"SELECT owner, entries, length FROM partitions WHERE entries > 0{mine} ORDER BY owner"
         return [Partition(*row) for row in self.link.rows(statement, values)]
 
-    def vocables(self, owner: str | None, terms: Sequence[str]) -> list[Vocable]:
-        return self.vocables_where("term", owner, terms)
-
-    def with_stems(self, owner: str | None, stems: Sequence[str]) -> list[Vocable]:
-        return self.vocables_where("stem", owner, stems)
-
-    def vocables_where(self, column: str, owner: str | None, texts: Sequence[str]) -> list[Vocable]:
-        if not texts:
-            return []
+    def vocables(self, owner: str | None, terms: Sequence[str], stems: Sequence[str] = ()) -> list[Vocable]:
         mine, values = ("IN (SELECT owner FROM partitions)", []) if owner is None else ("= ?", [owner])
         statement = "SELECT id, owner, term, entries FROM vocables WHERE owner {} AND {} IN ({}) AND entries > 0"
-        return [
-            Vocable(*row)
-            for some in batches(texts)
-            for row in self.link.rows(statement.format(mine, column, marks(some)), [*values, *some])
-        ]
+        parts: list[str] = []
+        bound: list[Any] = []
+        found: dict[int, Vocable] = {}
+        for column, texts in (("term", terms), ("stem", stems)):
+            for some in batches(texts):
+                parts.append(statement.format(mine, column, marks(some)))
+                bound += [*values, *some]
+                if len(bound) > BATCH:
+                    found |= self.vocables_of(parts, bound)
+                    parts, bound = [], []
+        return list((found | self.vocables_of(parts, bound)).values())
 
-    def with_prefix(self, owner: str | None, prefix: str, limit: int) -> list[Vocable]:
+    def vocables_of(self, statements: Sequence[str], values: Sequence[Any]) -> dict[int, Vocable]:
+        rows = self.link.rows(" UNION ALL ".join(statements), values) if statements else []
+        return {row[0]: Vocable(*row) for row in rows}
+
+    def with_prefixes(self, owner: str | None, prefixes: Sequence[str], limit: int) -> list[Vocable]:
         owners = [partition.owner for partition in self.partitions(owner)] if owner is None else [owner]
         statement = (
             "SELECT id, owner, term, entries FROM vocables WHERE owner = ? AND term >= ? AND term < ? AND entries > 0 "
             "ORDER BY length(term), term LIMIT ?"
         )
-        found = (self.link.rows(statement, [each, prefix, prefix + LAST, limit]) for each in owners)
-        return [Vocable(*row) for rows in found for row in rows]
+        ranges = [(each, prefix, prefix + LAST, limit) for each in owners for prefix in prefixes]
+        return [Vocable(*row) for values in ranges for row in self.link.rows(statement, values)]
 
     def blocks(self, vocables: Sequence[int]) -> list[Block]:
         statement = "SELECT vocable, first, data FROM blocks WHERE vocable IN ({}) ORDER BY vocable, first"

@@ -33,7 +33,7 @@ def entry(rng: random.Random, number: int) -> Entry:
 
 def held(reader: Reader) -> dict[int, dict[str, int]]:
     """Return what the blocks say of each entry."""
-    vocables = {each.id: each for owner in "ab" for each in reader.with_prefix(owner, "", 10_000)}
+    vocables = {each.id: each for owner in "ab" for each in reader.with_prefixes(owner, [""], 10_000)}
     found: dict[int, dict[str, int]] = {}
     rows = Counter[int]()
     for block in reader.blocks(list(vocables)):
@@ -87,8 +87,8 @@ def test_an_answer_is_the_same_whether_entries_are_loose_folded_or_gone(backend:
         with backend.reading() as reader:
             for view in views:
                 for query in queries:
-                    with search.sight(reader, view) as known:
-                        scores = known.scores(query, Filter("notes" if len(query) % 2 else None))
+                    with search.sight(reader, view, query, Filter("notes" if len(query) % 2 else None)) as known:
+                        scores = known.scores()
                     found.append((scores.ids.tolist(), scores.values.tolist()))
         return found
 

@@ -125,8 +125,8 @@ def test_text_is_compared_by_code_point_whatever_the_database_sorts_by(backend: 
     with backend.writing() as writer:
         writer.put_partition("main", 1, 1)
         writer.put_vocables("main", {f"pre{word}": (f"pre{word}", 1) for word in reversed(words)})
-        found = writer.with_prefix("main", "pre", 10)
-        everybodys = writer.with_prefix(None, "pre", 10)
+        found = writer.with_prefixes("main", ["pre"], 10)
+        everybodys = writer.with_prefixes(None, ["pre"], 10)
     assert [vocable.term for vocable in found] == sorted((f"pre{word}" for word in words), key=lambda t: (len(t), t))
     assert everybodys == found
 
