@@ -15,6 +15,7 @@ from prompt_toolkit.history import History
 from prompt_toolkit.input.typeahead import clear_typeahead, get_typeahead, store_typeahead
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
+from prompt_toolkit.output import ColorDepth
 
 from agent.app.completion import ChatCompleter, Choices
 from agent.app.reader import TWICE_S, Interrupted
@@ -43,6 +44,8 @@ class PromptReader:
         self._last_interrupt = -TWICE_S
         self._printing: set[Awaitable[None]] = set()
         self._shown: Callable[[], None] | None = None
+        # Without a style nothing may be coloured, and it would colour an aborted line
+        depth = None if look else ColorDepth.DEPTH_1_BIT
         self._session: PromptSession[str] = PromptSession(
             [(look, "> ")],
             multiline=True,
@@ -56,9 +59,10 @@ class PromptReader:
             enable_open_in_editor=True,
             tempfile_suffix=".md",
             interrupt_exception=Interrupted,
+            color_depth=depth,
         )
         self._session.app.after_render += self._after_render
-        self._question: PromptSession[str] = PromptSession(interrupt_exception=Interrupted)
+        self._question: PromptSession[str] = PromptSession(interrupt_exception=Interrupted, color_depth=depth)
         self._keyboard.quiet()
 
     async def read(self, *, shown: Callable[[], None] | None = None) -> str:
@@ -91,11 +95,16 @@ class PromptReader:
 
     def print_above(self, show: Callable[[], None]) -> None:
         if self._session.app.is_running:
-            printing = asyncio.ensure_future(run_in_terminal(show))
+            printing = asyncio.ensure_future(run_in_terminal(lambda: self._print_quietly(show)))
             self._printing.add(printing)
             printing.add_done_callback(self._printing.discard)
         else:
             show()
+
+    def _print_quietly(self, show: Callable[[], None]) -> None:
+        # `run_in_terminal` has the terminal turn Enter into Ctrl-J meanwhile, which would begin a new line
+        self._keyboard.quiet()
+        show()
 
     def close(self) -> None:
         self._keyboard.restore()
