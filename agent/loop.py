@@ -157,7 +157,9 @@ class _Turn:
         completion = await self._ask(schemas, "none")
         self.outcome.steps = steps + 1
         if not completion.content.strip():
-            completion = replace(completion, content="[stopped before an answer]")
+            self.record(assistant_message("[stopped before an answer]", (), completion.reasoning))
+            self.outcome.finish_reason = self.stop
+            return self.outcome
         return self._finish(replace(completion, calls=()))
 
     async def _run(self, calls: Sequence[ToolCall], *, last: bool) -> None:
