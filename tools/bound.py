@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,6 +12,7 @@ __all__ = ["LIMIT_CHARS", "Output", "bound"]
 LIMIT_CHARS = 20_000  # about 5,000 tokens of English
 HEAD_PART = 0.4  # the end of an output tells more: results and errors stand there
 MOST_SPILLED = 100 << 20
+REMOVED = b"[key removed]"
 
 
 def bound(text: str, limit: int = LIMIT_CHARS, spill: Path | None = None) -> str:
@@ -28,8 +30,10 @@ def bound(text: str, limit: int = LIMIT_CHARS, spill: Path | None = None) -> str
 class Output:
     """What a command printed: bytes come in by `feed`, and memory stays bounded whatever comes."""
 
-    def __init__(self, spill: Path | None = None, limit: int = LIMIT_CHARS) -> None:
-        """spill: the file for the whole output, made once it is too long to be shown whole."""
+    def __init__(self, spill: Path | None = None, limit: int = LIMIT_CHARS, *, hidden: Collection[str] = ()) -> None:
+        """spill: the file for the whole output, made once it is too long to show; hidden: texts it never holds."""
+        self._hidden = sorted((os.fsencode(value) for value in hidden if value), key=len, reverse=True)
+        self._waiting = b""
         self._path = spill
         self._limit = limit
         self._file: BinaryIO | None = None
@@ -56,15 +60,17 @@ class Output:
             return text
         if self._file is None:
             self._save(self._kept)
+        self._save(b"", last=True)
         if self._file is not None:
             self._file.close()
         total, unit = (len(text), "characters") if whole else (self._total, "bytes")
         return excerpt(text, total, self._limit, unit, self._saved)
 
-    def _save(self, chunk: bytes | bytearray) -> None:
+    def _save(self, chunk: bytes | bytearray, *, last: bool = False) -> None:
         """Add to the file, for its owner only; what hinders it is told, never raised."""
         if self._path is None:
             return
+        chunk = self._without_hidden(bytes(chunk), last=last)
         try:
             if self._file is None:
                 self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -78,6 +84,17 @@ class Output:
         except OSError as error:
             self._path, self._saved = None, f"; the whole could not be saved: {error.strerror}"
         self._room = max(0, self._room - len(chunk))
+
+    def _without_hidden(self, chunk: bytes, *, last: bool) -> bytes:
+        """What may be written now: an end that a hidden text may begin in waits for the next piece."""
+        if not self._hidden:
+            return chunk
+        text = self._waiting + chunk
+        for value in self._hidden:
+            text = text.replace(value, REMOVED)
+        kept = 0 if last else min(len(text), len(self._hidden[0]) - 1)
+        self._waiting = text[len(text) - kept :]
+        return text[: len(text) - kept]
 
 
 def excerpt(text: str, total: int, limit: int, unit: str, saved: str) -> str:

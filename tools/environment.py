@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-__all__ = ["child_environment"]
+__all__ = ["child_environment", "keys_in"]
 
 SECRET_NAME = re.compile(
     r"KEY(?!BOARD|MAP)|TOKEN(?!IZ)|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASSCODE|CREDENTIAL|COOKIE|PRIVATE|(^|_)(PASS|PWD|PAT|AUTH|JWT|DSN)(_|$)",
@@ -19,6 +19,8 @@ SECRET_VALUE = re.compile(
 )
 # How the keys of well-known services begin, and a password inside a URL.
 
+SHORTEST_KEY = 8
+
 QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
 # There is no terminal: nothing may page, ask or draw.
 
@@ -27,6 +29,11 @@ def child_environment(environment: Mapping[str, str], allowed: Collection[str] =
     """Return the variables without those whose name or value looks like a key, save the names that are `allowed`."""
     kept = {name: value for name, value in environment.items() if name in allowed or not _is_secret(name, value)}
     return kept | QUIET
+
+
+def keys_in(environment: Mapping[str, str]) -> list[str]:
+    """Return the values that `child_environment` leaves out and that are long enough to be told from ordinary words."""
+    return [value for name, value in environment.items() if len(value) >= SHORTEST_KEY and _is_secret(name, value)]
 
 
 def _is_secret(name: str, value: str) -> bool:

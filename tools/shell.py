@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import Field
 
 from tools.bound import Output
-from tools.environment import child_environment
+from tools.environment import child_environment, keys_in
 from tools.process import run_process
 from tools.tool import Tool, ToolResult
 from tools.words import with_notes
@@ -48,7 +48,8 @@ def make_shell_tool(
         if not command.strip():
             raise ValueError("command is empty")
         limit_s = usual_s if timeout_s is None else timeout_s
-        output = Output(None if spill_dir is None else spill_dir / f"shell-{secrets.token_hex(4)}.txt")
+        spill = None if spill_dir is None else spill_dir / f"shell-{secrets.token_hex(4)}.txt"
+        output = Output(spill, hidden=keys_in(os.environ))
         try:
             status, left_behind = await run_process(
                 [interpreter, "-c", command],

@@ -105,3 +105,13 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     output = Output(tmp_path / "file" / "folder" / "out.txt")
     output.feed(b"z" * 1_000_000)
     assert "could not be saved: Not a directory" in output.text()
+
+
+@pytest.mark.parametrize("size", [1, 7, 4096])
+def test_a_key_is_never_in_the_saved_file_however_the_output_is_cut(tmp_path: Path, size: int) -> None:
+    text = b"x" * 5_000 + b"own-odd-key-9f31" + b"y" * 5_000 + b"own-odd-key"
+    output = Output(tmp_path / "out.txt", 100, hidden=["own-odd-key-9f31"])
+    for at in range(0, len(text), size):
+        output.feed(text[at : at + size])
+    output.text()
+    assert (tmp_path / "out.txt").read_bytes() == text.replace(b"own-odd-key-9f31", b"[key removed]")
