@@ -139,6 +139,7 @@ def _file_values(file: ConfigFile, warnings: list[str]) -> Values:
     except tomllib.TOMLDecodeError as error:
         raise ConfigProblem(f"{file.path} is not valid TOML: {error}") from error
     values, unknown = flatten(Settings, table, str(file.path))
+    build(Settings, values)  # what is wrong in the file is wrong, also where something else sets the key
     sections: dict[str, list[str]] = {}
     for path in unknown:
         sections.setdefault(path[0] if len(path) > 1 else "", []).append(_unknown_key(path))

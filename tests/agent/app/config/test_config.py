@@ -186,6 +186,15 @@ def test_a_project_cannot_send_the_talk_elsewhere_unless_it_is_trusted(place: Pl
     assert load().settings.provider.base_url == ""
 
 
+def test_a_wrong_value_is_named_where_the_environment_sets_the_key_too(
+    place: Place, load: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_MODEL", "m")
+    place.user_config("[provider]\nmodel = 5\n")
+    with pytest.raises(ConfigProblem, match=r"provider\.model"):
+        load()
+
+
 def test_a_project_whose_server_is_not_trusted_yet_says_so_and_can_be_trusted(place: Place, load: Any) -> None:
     place.project_config('[memory]\nbackend = "postgres"\n[memory.postgres]\nurl = "postgresql://here"\n')
     with pytest.raises(ConfigProblem, match="config trust"):
