@@ -7,11 +7,11 @@ import os
 import re
 from functools import lru_cache
 
-__all__ = ["KEY_NAME", "MARK", "hide_key", "redact"]
+from memory import SHORTEST_KEY, known_keys
 
-KEY_NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)", re.IGNORECASE)
+__all__ = ["MARK", "hide_key", "redact"]
+
 MARK = "[key removed]"
-SHORTEST = 8  # a shorter value would hit ordinary words
 
 _SHAPES = re.compile(
     r"\b(?:sk-(?:proj-|ant-)?[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|AKIA[A-Z0-9]{16}"
@@ -21,8 +21,7 @@ _SHAPES = re.compile(
 
 def redact(text: str) -> str:
     """Put a mark in place of every key: the values of variables named like keys, and the known shapes of keys."""
-    values = {value for name, value in os.environ.items() if len(value) >= SHORTEST and KEY_NAME.search(name)}
-    known = _known(frozenset(values))
+    known = _known(frozenset(known_keys(os.environ)))
     if known is not None:
         text = known.sub(MARK, text)
     return _SHAPES.sub(MARK, text) if any(hint in text for hint in ("sk-", "gh", "AKIA", "xox", "AIza")) else text
@@ -30,8 +29,8 @@ def redact(text: str) -> str:
 
 def hide_key(text: str, key: str) -> str:
     """`redact`, and put a mark in place of `key`, of a longer piece of its beginning, and of masked keys too."""
-    if len(key) >= SHORTEST:
-        piece = key[: max(SHORTEST, -(-2 * len(key) // 3))]
+    if len(key) >= SHORTEST_KEY:
+        piece = key[: max(SHORTEST_KEY, -(-2 * len(key) // 3))]
         text = re.sub(re.escape(piece) + r"[\w*.…+/=-]*", MARK, text)
     elif key:
         text = re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", MARK, text)

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from memory.credentials import *
     from memory.entries import *
     from memory.journal import *
     from memory.manager import *
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from memory.tool import *
 
 HOMES = {
+    "credentials": "KEY_NAME SHORTEST_KEY credential_kind known_keys",
     "entries": "ENTRY_DELIMITER Target join_entries parse_entries",
     "journal": "Change Journal Origin",
     "manager": "MemoryManager MemoryProvider ProviderUnavailable load_provider",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 
-__all__ = ["credential_kind"]
+__all__ = ["KEY_NAME", "SHORTEST_KEY", "credential_kind", "known_keys"]
+
+KEY_NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)", re.IGNORECASE)
+SHORTEST_KEY = 8  # a shorter value would be found in ordinary words
 
 SHAPES = {
     "an Anthropic API key": r"sk-ant-[a-z]{3,6}\d\d-[\w-]{16,}",
@@ -52,11 +56,19 @@ GIVEN = (
 )
 
 
-def credential_kind(text: str) -> str | None:
+def known_keys(environment: Mapping[str, str]) -> list[str]:
+    """Return the values of the variables that are named like keys, if they are long enough to be told from words."""
+    return [value for name, value in environment.items() if len(value) >= SHORTEST_KEY and KEY_NAME.search(name)]
+
+
+def credential_kind(text: str, known: Collection[str] = ()) -> str | None:
     """Return what the text holds, as "a GitHub token"; None where it holds no private key and no API key.
 
-    Digests, commit and trace ids, names of environment variables, public keys, placeholders and talk of keys pass.
+    `known` are keys whatever their shape, save one that is a plain word, as many a password for tests is. Digests,
+    commit and trace ids, names of environment variables, public keys, placeholders and talk of keys pass.
     """
+    if any(key in text for key in known if not key.isalpha()):
+        return "a key of the environment"
     if ("KEY" in text or "-Key-" in text) and re.search(PRIVATE_KEY, text):
         return "a private key"
     if not re.search(LONG_RUN, text):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
-from memory.credentials import credential_kind
+from memory.credentials import credential_kind, known_keys
 from memory.guard import reason_to_refuse, shown
 from memory.refusal import AmbiguousMatch, BudgetExceeded, ContentRefused, EntryNotFound, MemoryRefusal
 
@@ -54,7 +55,7 @@ def checked_content(content: object, name: str) -> str:
     entry = tidy(content)
     if not entry:
         raise MemoryRefusal(f"{name} is empty; give the text of the entry (to take an entry out, use remove)")
-    if reason := reason_to_refuse(entry):
+    if reason := reason_to_refuse(entry, known_keys(os.environ)):
         raise ContentRefused(f"Not stored: {reason}")
     return entry
 
@@ -122,7 +123,8 @@ def excerpt(text: str, length: int = LONGEST_EXCERPT) -> str:
 
 def without_secrets(entries: Sequence[str]) -> str | None:
     """Return entries as the journal keeps them, None for none; one that holds a key is named and not shown."""
-    safe = [f"[not kept: {kind}]" if (kind := credential_kind(entry)) else entry for entry in entries]
+    keys = known_keys(os.environ)
+    safe = [f"[not kept: {kind}]" if (kind := credential_kind(entry, keys)) else entry for entry in entries]
     return join_entries(safe) if safe else None
 
 

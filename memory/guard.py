@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from memory.credentials import credential_kind
 from memory.orders import holds_order
@@ -38,8 +39,11 @@ def hidden_character(text: str) -> str | None:
     return f"U+{ord(found[0][0]):04X}" if found else None
 
 
-def reason_to_refuse(text: str) -> str | None:
-    """Return why the text may not be stored, as a sentence with what to do; None where it may."""
+def reason_to_refuse(text: str, known_keys: Collection[str] = ()) -> str | None:
+    """Return why the text may not be stored, as a sentence with what to do; None where it may.
+
+    `known_keys` may not, whatever they look like.
+    """
     if re.search(r"(?m)^[^\S\n]*§[^\S\n]*$", text):
         return "a line with only § divides entries; give one entry at a time, without it"
     if "\x00" in text:
@@ -53,7 +57,7 @@ def reason_to_refuse(text: str) -> str | None:
             "the text reads as an order to a later model to ignore what it was told; memory holds facts: "
             "say what is true instead"
         )
-    if kind := credential_kind(text):
+    if kind := credential_kind(text, known_keys):
         return (
             f"the text holds {kind}; secrets do not belong in memory: put it in the environment (a variable or a "
             "secret store) and remember only its name"

@@ -63,10 +63,7 @@ class MemoryStore:
         clock: Callable[[], datetime] = utc_now,
         lock_timeout_s: float = LOCK_TIMEOUT_S,
     ) -> None:
-        """Touch nothing: the folder is made by the first write.
-
-        `origin` is asked at each write who is writing, and `clock` when, for the journal.
-        """
+        """Touch nothing: the first write makes the folder. `origin` (who?) and `clock` are asked for the journal."""
         self.mem_dir = Path(mem_dir)
         self.limits: dict[str, int] = {"memory": memory_char_limit, "user": user_char_limit}
         self.files: dict[str, str] = {"memory": "MEMORY.md", "user": "USER.md"}
@@ -76,6 +73,7 @@ class MemoryStore:
         self._frozen: dict[str, list[str]] = {target: [] for target in self.files}
         self._snapshot: dict[str, str] = dict.fromkeys(self.files, "")
         self._damaged: set[str] = set()  # targets whose file the last load could not read
+        self._unrecorded = ""  # what to say of the last write, if the journal did not take it
         self._origin = origin or Origin
         self._on_disk = {
             target: EntryFile(self.mem_dir / name, lock_timeout_s=lock_timeout_s) for target, name in self.files.items()
@@ -105,7 +103,7 @@ class MemoryStore:
 
     def used(self, target: Target) -> int:
         """Return how many characters of the budget the live entries take."""
-        return len(join_entries(self.entries(target)))
+        return len(join_entries(self._entries[checked_target(target)]))
 
     def reread(self, target: Target) -> list[str]:
         """Return the entries on disk. Raises `StoreDamaged`."""
@@ -139,7 +137,7 @@ class MemoryStore:
 
         if self._change(target, "add", appended) is None:
             return f"Entry already exists in {target}; nothing was written."
-        return f"Added to {self._fill(target)}."
+        return f"Added to {self._fill(target)}"
 
     def replace(self, target: Target, old_text: str, new_content: str) -> str:
         """Put `new_content` in place of the one entry that `old_text` means, the whole of it.
@@ -176,7 +174,7 @@ class MemoryStore:
 
         if self._change(target, action, rewritten) is None:
             return f"Nothing to change in {target}."
-        return f"Rewritten: {self._fill(target)}."
+        return f"Rewritten: {self._fill(target)}"
 
     def _swap(self, target: Target, action: Action, old_text: str, new: list[str]) -> str:
         """Put none or one new entry in the place of an old one, and say how full the file is and what is gone."""
@@ -187,9 +185,8 @@ class MemoryStore:
             return Edit(list(merged), [entries[place]], new, place)
 
         edit = self._change(target, action, swapped)
-        return f"{self._fill(target)}. It was:\n" + "".join(
-            excerpt(shown(gone)) for gone in (edit.before if edit else [])
-        )
+        gone = "".join(excerpt(shown(entry)) for entry in (edit.before if edit else []))
+        return f"{self._fill(target)} It was:\n{gone}"
 
     def _change(self, target: Target, action: Action, make: Callable[[list[str]], Edit | None]) -> Edit | None:
         """Read the file again under the lock, change it, and write it and the journal. None: nothing was to do."""
@@ -225,9 +222,11 @@ class MemoryStore:
 
     def _record(self, target: str, action: Action, edit: Edit) -> None:
         before, after = without_secrets(edit.before), without_secrets(edit.after)
+        self._unrecorded = ""
         try:
             self.journal.append(action, target, before=before, after=after, place=edit.place, origin=self._origin())
         except OSError as error:
+            self._unrecorded = f" It is written, but the journal does not have it: {error}."
             log.warning("the change of %s is written, but not its line in the journal: %s", self.files[target], error)
 
     def _visible(self, target: str) -> list[str]:
@@ -245,5 +244,5 @@ class MemoryStore:
         log.warning("%s", notice)
         self.notices.append(notice)
 
-    def _fill(self, target: str) -> str:
-        return f"{target} ({len(join_entries(self._entries[target]))}/{self.limits[target]} chars used)"
+    def _fill(self, target: Target) -> str:
+        return f"{target} ({self.used(target)}/{self.limits[target]} chars used).{self._unrecorded}"

@@ -15,7 +15,8 @@ from agent.app.exits import UsageProblem
 from agent.app.options import Options
 from agent.app.output import begin, open_output
 from agent.app.plain import plain
-from agent.redact import KEY_NAME, redact
+from agent.redact import redact
+from memory import KEY_NAME
 
 __all__ = ["check", "path", "show", "trust"]
 

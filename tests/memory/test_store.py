@@ -233,9 +233,25 @@ def test_a_journal_that_cannot_be_written_is_a_warning_and_the_write_stands(
 ) -> None:
     store.mem_dir.mkdir()
     store.journal.path.mkdir()
-    assert store.add("memory", "kept") == "Added to memory (4/2200 chars used)."
+    answer = store.add("memory", "kept")
+    assert answer.startswith("Added to memory (4/2200 chars used). It is written, but the journal does not have it: ")
     assert (store.mem_dir / "MEMORY.md").read_text() == "kept"
     assert "journal" in caplog.text
+    store.journal.path.rmdir()
+    assert store.add("memory", "kept, too") == "Added to memory (16/2200 chars used)."
+
+
+def test_a_key_that_the_environment_holds_is_refused_whatever_it_looks_like(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "lunch-at-noon-7")
+    monkeypatch.setenv("POSTGRES_PASSWORD", "postgres")
+    with pytest.raises(ContentRefused, match="a key of the environment"):
+        store.add("memory", "The key is lunch-at-noon-7, do not lose it")
+    store.add("memory", "Data lies in postgres")
+    (store.mem_dir / "USER.md").write_text("lunch-at-noon-7")
+    store.remove("user", "lunch")
+    assert b"noon-7" not in store.journal.path.read_bytes()
 
 
 def test_a_whole_list_is_rewritten_only_if_nobody_else_wrote(store: MemoryStore) -> None:
