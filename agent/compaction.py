@@ -23,12 +23,12 @@ class Compactor:
         self.meter = TokenMeter()
         self._history = history
         self._spent = spent
-        self._used = False
+        self._used = self._gave_up = False
         self._estimated = 0
 
     def begin(self) -> None:
         """A new turn: one compaction is allowed again."""
-        self._used = False
+        self._used = self._gave_up = False
 
     def learn(self, usage: Usage | None) -> None:
         """Correct the estimate by what the server counted for the request that `make_room` saw last."""
@@ -50,28 +50,46 @@ class Compactor:
         self, model: Model, schemas: Sequence[dict[str, Any]], *, overflow: bool, emit: Emit, max_retries: int
     ) -> bool:
         """Shorten the talk if the next request is over the budget, or if the server found it too long (`overflow`)."""
-        self._estimated = self.meter.messages(self._history.messages) + self.meter.tools(schemas)
-        if not overflow and self._estimated <= self.budget_tokens:
+        fixed = self.meter.messages(self._history.messages[:1]) + self.meter.tools(schemas)
+        self._estimated = fixed + self.meter.messages(self._history.talk)
+        if overflow:
+            return await self.shorten(
+                model, emit=emit, max_retries=max_retries, why="the server found the request too long"
+            )
+        if self._estimated <= self.budget_tokens:
             return False
-        over = f"about {self._estimated} tokens, over the budget of {self.budget_tokens}"
-        why = "the server found the request too long" if overflow else over
-        return await self.shorten(model, emit=emit, max_retries=max_retries, why=why)
+        why = f"about {self._estimated} tokens, over the budget of {self.budget_tokens}"
+        if fixed >= self.budget_tokens:
+            return self._give_up(
+                f"{why}, and {fixed} of them are the system prompt and the tools, which stay: a larger "
+                "agent.context_budget or fewer tools would help",
+                emit,
+            )
+        return await self.shorten(model, emit=emit, max_retries=max_retries, why=why, fixed=fixed)
 
-    async def shorten(self, model: Model, *, emit: Emit, max_retries: int, why: str) -> bool:
-        """Put a summary in place of the older part of the talk. False, with a notice, where that cannot help."""
+    async def shorten(self, model: Model, *, emit: Emit, max_retries: int, why: str, fixed: int = 0) -> bool:
+        """Put a summary in place of the older part of the talk. False, with a notice, where that cannot help.
+
+        `fixed`: tokens of each request that are no talk.
+        """
         if self._used:
-            emit(Notice("compaction", f"Context: {why}, and the talk was compacted in this turn already"))
-            return False
-        cut = plan_cut(self._history.talk, self.meter, self.budget_tokens)
+            return self._give_up(f"{why}, and the talk was compacted in this turn already", emit)
+        cut = plan_cut(self._history.talk, self.meter, self.budget_tokens - fixed)
         if cut is None:
-            emit(Notice("compaction", f"Context: {why}, and there are no older messages left to compact"))
-            return False
+            return self._give_up(f"{why}, and there are no older messages left to compact", emit)
         self._used = True
         emit(Notice("compaction", f"Context: {why}; compacting {len(cut.dropped)} older messages into a summary"))
         summary = await self._sum_up(model, summary_request(cut, self.budget_tokens), emit, max_retries)
         if summary:
             self._history.shorten(summary_messages(summary, cut), keep=cut.keep)
         return bool(summary)
+
+    def _give_up(self, why: str, emit: Emit) -> bool:
+        """Say once in a turn why the talk stays as it is."""
+        if not self._gave_up:
+            emit(Notice("compaction", f"Context: {why}"))
+        self._gave_up = True
+        return False
 
     async def _sum_up(self, model: Model, request: Sequence[Message], emit: Emit, max_retries: int) -> str:
         try:

@@ -99,15 +99,17 @@ class Cut:
 def plan_cut(messages: Sequence[Message], meter: TokenMeter, budget_tokens: int) -> Cut | None:
     """Choose the cut: whole rounds only, the last one always stays. None when nothing can be dropped.
 
-    A round is a user message, or an answer of the assistant with the results of its calls.
+    A round is a user message, or an answer of the assistant with the results of its calls. `budget_tokens` is what the
+    talk may take.
     """
     starts = [place for place, message in enumerate(messages) if message.get("role") != "tool"]
     if len(starts) < 2:
         return None
     room = budget_tokens * FILL_AFTER_CUT
-    cut = starts[-1]
+    cut, kept_tokens = starts[-1], meter.messages(messages[starts[-1] :])
     for start in reversed(starts[:-1]):
-        if meter.messages(messages[start:]) > room:
+        kept_tokens += meter.messages(messages[start:cut])
+        if kept_tokens > room:
             break
         cut = start
     if cut == 0:

@@ -77,8 +77,8 @@ class Delegation:
             limit = f"its limit of max {child.max_steps} steps"
             why = limit if reply.finish_reason == "limit" else "a repeating failure"
             return ToolResult(ok=False, error=f"The sub-agent was stopped by {why}. Its last word: {text}")
-        if reply.finish_reason == "length":
-            text += "\n[the answer was truncated at the length limit]"
+        if reply.finish_reason != "stop":
+            text += f"\n[the answer was truncated (finish_reason={reply.finish_reason})]"
         return ToolResult(ok=True, data=text)
 
 

@@ -24,6 +24,10 @@ CUT_OFF = (
     "The answer was cut off at the length limit (finish_reason=length), so this call was truncated and not run. "
     "Send it again in smaller parts."
 )
+CUT_ANSWERS = {
+    "length": "The answer was truncated at the length limit",
+    "content_filter": "The answer was truncated by the provider's content filter",
+}
 INTERRUPTED = "The call was interrupted by the user before it finished; it may have taken effect in part."
 NOT_STARTED = "The call was interrupted by the user before it started."
 LAST_WORD = "\n\n[Step limit reached: no more tool calls in this turn. Answer with what you have.]"
@@ -37,7 +41,7 @@ class Outcome:
 
     text: str = ""
     finish_reason: str = "stop"
-    # stop | length (the answer was cut off) | limit (step limit) | repeat (the same call kept failing)
+    # stop | length or content_filter (it was cut off) | limit (step limit) | repeat (the same call kept failing)
     steps: int = 0
     usage: Usage = field(default_factory=Usage)
 
@@ -141,9 +145,10 @@ class _Turn:
     def _finish(self, completion: Completion) -> Outcome:
         self.record(assistant_message(completion.content, (), completion.reasoning))
         self.outcome.text = completion.content
-        self.outcome.finish_reason = self.stop or ("length" if completion.finish_reason == "length" else "stop")
-        if completion.finish_reason == "length":
-            self.emit(Notice("truncated", "The answer was truncated at the length limit (finish_reason=length)"))
+        cut = CUT_ANSWERS.get(completion.finish_reason)
+        self.outcome.finish_reason = self.stop or (completion.finish_reason if cut else "stop")
+        if cut:
+            self.emit(Notice("truncated", f"{cut} (finish_reason={completion.finish_reason})"))
         return self.outcome
 
     async def _last_word(self, schemas: Sequence[dict[str, Any]]) -> Outcome:

@@ -68,7 +68,7 @@ class OpenCalls:
     def _call_of(self, delta: dict[str, Any], name: str, arguments: str) -> _OpenCall:
         call_id, index = delta.get("id"), delta.get("index")
         call_id = call_id if isinstance(call_id, str) else ""
-        index = index if isinstance(index, int) else None
+        index = int(index) if isinstance(index, int) or (isinstance(index, str) and index.isdecimal()) else None
         known = [call for call in self._calls if call_id and call.id == call_id]
         if not known and index is not None:
             known = [call for call in self._calls if call.index == index]

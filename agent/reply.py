@@ -21,7 +21,7 @@ class Reply:
 
     text: str
     finish_reason: str = "stop"
-    # stop | length (cut off) | limit (step limit) | repeat (one call kept failing)
+    # stop | length or content_filter (cut off) | limit (step limit) | repeat (one call kept failing)
     steps: int = 0
     usage: Usage = field(default_factory=Usage)
     memory_writes: list[dict[str, Any]] = field(default_factory=list)

@@ -25,7 +25,12 @@ Ending = tuple[int | None, bool]
 
 
 async def run_process(
-    argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], timeout_s: float, feed: Callable[[bytes], None]
+    argv: Sequence[str | bytes],
+    *,
+    cwd: Path,
+    environment: Mapping[str, str],
+    timeout_s: float,
+    feed: Callable[[bytes], None],
 ) -> Ending:
     """Run a command without input and hand what it prints (stdout and stderr, in order) to `feed`.
 

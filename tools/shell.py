@@ -52,7 +52,7 @@ def make_shell_tool(
         output = Output(spill, hidden=keys_in(os.environ))
         try:
             status, left_behind = await run_process(
-                [interpreter, "-c", command],
+                [interpreter, "-c", command.encode("utf-8", "surrogateescape")],  # whatever the locale
                 cwd=Path(root),
                 environment=child_environment(os.environ, env_allow),
                 timeout_s=limit_s,

@@ -26,6 +26,7 @@ __all__ = ["run"]
 
 REASONS = {
     "length": "The answer was truncated at the length limit (finish_reason=length)",
+    "content_filter": "The answer was truncated by the provider's content filter (finish_reason=content_filter)",
     "limit": "The step limit was reached (--max-steps); the answer may be unfinished",
     "repeat": "Stopped: the model kept repeating one failing call (a loop); the answer may be unfinished",
 }

@@ -59,6 +59,10 @@ async def shell(command: str, cwd: Path, show: Callable[[str], None]) -> tuple[s
         show(decoder.decode(chunk))
 
     status, _ = await run_process(
-        ["/bin/sh", "-c", command], cwd=cwd, environment=os.environ, timeout_s=math.inf, feed=feed
+        ["/bin/sh", "-c", command.encode("utf-8", "surrogateescape")],
+        cwd=cwd,
+        environment=os.environ,
+        timeout_s=math.inf,
+        feed=feed,
     )
     return kept.text(), status or 0

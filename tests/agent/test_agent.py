@@ -182,6 +182,23 @@ def test_a_talk_over_its_budget_is_compacted_once_and_goes_on(tmp_path: Path) ->
     assert resumed.messages == agent.messages
 
 
+def test_no_summary_is_asked_for_where_prompt_and_tools_alone_are_over_the_budget(tmp_path: Path) -> None:
+    model = ScriptedModel([f"answer {n}" for n in range(3)])
+    agent = Agent(model=model, cwd=tmp_path, instructions="Be kind. " * 400, context_budget=500)
+    notices: list[str] = []
+
+    async def talk() -> None:
+        for number in range(3):
+            await agent.run(
+                f"question {number}", on_event=lambda e: notices.append(e.text) if isinstance(e, Notice) else None
+            )
+
+    asyncio.run(talk())
+    assert len(model.requests) == 3
+    assert len(notices) == 3
+    assert "system prompt and the tools" in notices[0]
+
+
 def test_context_parts_add_up(tmp_path: Path) -> None:
     agent, _ = agent_of(["fine"], tmp_path, memory_dir=tmp_path / "m", tools=make_file_tools(tmp_path))
     asyncio.run(agent.run("hello"))

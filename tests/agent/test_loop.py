@@ -116,6 +116,12 @@ def test_a_cut_off_text_is_told() -> None:
     assert stage.notices("truncated")
 
 
+def test_a_text_that_a_content_filter_cut_is_told_of() -> None:
+    stage = Stage([Completion(content="The recipe is", finish_reason="content_filter")])
+    assert stage.run().finish_reason == "content_filter"
+    assert stage.notices("truncated")
+
+
 def test_missing_and_reused_ids_become_unique() -> None:
     arguments = '{"text": "x"}'
     script = [

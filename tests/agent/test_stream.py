@@ -29,7 +29,7 @@ def assemble(*deltas: dict[str, Any], finish: str | None = "stop") -> Completion
 
 
 def tool(
-    name: str | None = None, arguments: Any = None, call_id: str | None = None, index: int | None = None
+    name: str | None = None, arguments: Any = None, call_id: str | None = None, index: int | str | None = None
 ) -> dict[str, Any]:
     function = {key: value for key, value in (("name", name), ("arguments", arguments)) if value is not None}
     return {"tool_calls": [{"id": call_id, "index": index, "function": function}]}
@@ -56,6 +56,15 @@ TWO = [("x", "read", '{"p":"a"}'), ("y", "read", '{"p":"b"}')]
                 tool("read", "", "y", 1),
                 tool(None, '{"p":"b"}', None, 1),
                 tool(None, '{"p":"a"}', None, 0),
+            ],
+            TWO,
+        ),
+        (
+            [
+                tool("read", "", "x", "0"),
+                tool("read", "", "y", "1"),
+                tool(None, '{"p":"b"}', None, "1"),
+                tool(None, '{"p":"a"}', None, "0"),
             ],
             TWO,
         ),

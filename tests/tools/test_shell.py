@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -64,6 +65,18 @@ def test_what_a_command_says_comes_back(shell: Tool, command: str, answer: str) 
 
 def test_it_runs_in_the_workspace(shell: Tool, tmp_path: Path) -> None:
     assert call_tool(shell, command="pwd -P").data == f"{tmp_path.resolve()}\n"
+
+
+def test_a_command_is_utf_8_in_any_locale(tmp_path: Path) -> None:
+    program = (
+        "import asyncio, json, pathlib, sys; from tools import make_shell_tool; "
+        "shell = make_shell_tool(pathlib.Path(sys.argv[1])); "
+        "call = shell.execute(json.dumps({'command': 'printf \\u4f60 > a.txt'})); print(asyncio.run(call).ok)"
+    )
+    ascii_only = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run([sys.executable, "-c", program, tmp_path], env=ascii_only, capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
+    assert (tmp_path / "a.txt").read_bytes() == "你".encode()
 
 
 def test_there_is_no_input_and_no_terminal(shell: Tool) -> None:

@@ -47,7 +47,7 @@ async def undo(chat: Chat, rest: str) -> None:
     if text is None:
         chat.say("There is no turn to take back", NOTE)
         return
-    chat.say(f"Taken back: {_short(text)}", DIM)
+    chat.say(f"Taken back from the talk: {_short(text)} (files and memory stay as they are)", DIM)
     chat.last_message = ""
 
 

@@ -127,7 +127,7 @@ def test_undo_takes_the_last_turn_back(stage: Stage) -> None:
     talk = stage.play("one", "two", "/undo", "three", script=["1", "2", "3"])
 
     assert [m["content"] for m in talk.model.requests[2].messages[1:]] == ["one", "1", "three"]
-    assert "Taken back: two" in talk.err
+    assert "Taken back from the talk: two" in talk.err
 
 
 def test_retry_sends_the_last_message_again(stage: Stage) -> None:
