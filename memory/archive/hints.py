@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from memory.archive.stopwords import ENGLISH
+
 __all__ = ["DateHint", "date_hint", "possible_names", "without_names"]
 
 MONTHS = "january february march april may june july august september october november december"
 MONTH_NUMBERS = {name: number for number, name in enumerate(MONTHS.split(), start=1)}
 MONTH_NUMBERS |= {name[:3]: number for name, number in MONTH_NUMBERS.items()}
-# In small letters these are mostly other words.
+# In small letters these are mostly other words, after a name they are names.
 AMBIGUOUS = {"may", "march", "mar"}
 ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?(?!\d)")
 CHINESE = re.compile(r"(?:(\d{4})\s*年)?\s*(?:(\d{1,2})\s*月)?\s*(?:(\d{1,2})\s*[日号])?")
@@ -59,7 +61,8 @@ def english_date(words: list[str]) -> DateHint | None:
         beside = [
             int(each) for each in words[max(0, place - 1) : place] + words[place + 1 : place + 2] if each.isdigit()
         ]
-        if number and (beside or not (word in AMBIGUOUS or (word.lower() in AMBIGUOUS and place == 0))):
+        named = place == 0 or (words[place - 1].istitle() and words[place - 1].lower() not in ENGLISH)
+        if number and (beside or word.lower() not in AMBIGUOUS or not (word in AMBIGUOUS or named)):
             month = number
             day = next((each for each in beside if 1 <= each <= 31), None)
     return checked(year, month, day)

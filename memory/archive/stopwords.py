@@ -1,10 +1,10 @@
-"""Function words: a query drops them when other words remain."""
+"""Function words: a query drops them when other words remain, but for those that are written as names."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["ENGLISH", "GLUE"]
+__all__ = ["ENGLISH", "GLUE", "NAME"]
 
 ENGLISH_WORDS = (
     "a about above after again all also am an and any are aren as at be because been before being below between both "
@@ -16,8 +16,14 @@ ENGLISH_WORDS = (
     "whom whose why will with would wouldn you your yours yourself yourselves"
 )
 ENGLISH = frozenset(ENGLISH_WORDS.split())
+# Written as a name: in capitals (US, WHO), with a capital inside a sentence, and Will where no question begins with it.
+NAME = re.compile(
+    r"(?<![A-Za-z])(?:[A-Z]{2,}|(?<=[^.!?:] )[A-Z][a-z]+|Will(?=['’]s | (?!(?:"
+    + "|".join(sorted(ENGLISH))
+    + r")\b)[a-z]))(?![A-Za-z])"
+)
 # Longest first: a run of Chinese is cut at these. Characters that are often part of words (在, 和, 有) are not here.
 GLUE = re.compile(
-    "为什么|怎么样|是不是|有没有|什么|怎么|怎样|哪里|哪儿|哪个|哪些|多少|如何|是否|能否|请问|我们|你们|他们|她们|它们"
+    "在哪里|在哪儿|为什么|怎么样|是不是|有没有|什么|怎么|怎样|哪里|哪儿|哪个|哪些|多少|如何|是否|能否|请问|我们|你们|他们|她们|它们"
     "|这个|那个|这些|那些|[的了吗呢吧啊呀嘛是我你他她它这那谁]"
 )

@@ -12,7 +12,7 @@ from itertools import pairwise
 from urllib.parse import quote
 
 from memory.archive.entry import Entry, Filter
-from memory.archive.stopwords import ENGLISH, GLUE
+from memory.archive.stopwords import ENGLISH, GLUE, NAME
 
 __all__ = [
     "Terms",
@@ -49,6 +49,9 @@ PLAIN_LETTERS = str.maketrans(
     {"đ": "d", "ð": "d", "ø": "o", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
 )
 HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
+# No token holds one.
+GAP = " "
+ALONE = re.compile(f"(?<![^{GAP}])[^{GAP}](?![^{GAP}])")
 TOKEN = re.compile(f"([{PAIRED}]+)|((?:(?![{PAIRED}])(?:[^\\W_]|[{SIGNS}]))+)")
 
 
@@ -64,10 +67,11 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a query. `paired`: of a script without blanks, so it matches whole only."""
+    """A word of a query. `paired`: of a script without blanks, so it matches whole only. `sure`: it is surely one."""
 
     text: str
     paired: bool = False
+    sure: bool = True
 
 
 def fold(text: str) -> str:
@@ -108,30 +112,39 @@ def tokens(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def query_words(query: str) -> list[Word]:
-    """Return the distinct words asked for, in order, at most 64.
+    """Return the distinct words asked for, in order, at most 256.
 
-    Function words (English, Chinese) are left out when others remain. A run of paired script gives its pairs; a
-    character that stands alone, or alone between function words, gives itself.
+    Function words (English, Chinese) are left out when others remain, unless they are written as names.
     """
-    plain: dict[Word, None] = {}
-    chosen: dict[Word, None] = {}
+    shouted = query.isascii() and query.isupper()
+    names = set() if shouted else {found[0].lower() for found in NAME.finditer(query)}
+    words: dict[str, Word] = {}
+    every: dict[str, Word] = {}
     for paired, text in tokens(query):
         if paired:
-            plain.update(dict.fromkeys(pieces(text)))
-            for part in GLUE.split(text):
-                chosen.update(dict.fromkeys(pieces(part)))
+            every |= {word.text: word for word in pieces(text, text)}
+            some = list(pieces(text, GLUE.sub(lambda found: GAP * len(found[0]), text)))
         else:
-            plain[Word(text)] = None
-            if text not in ENGLISH:
-                chosen[Word(text)] = None
-    return list(chosen or plain)[:WORDS_LIMIT]
+            every[text] = Word(text)
+            some = [Word(text)] if text not in ENGLISH else [Word(text, sure=False)] if text in names else []
+        words |= {word.text: word for word in some if word.sure or word.text not in words}
+    chosen = words if any(word.sure for word in words.values()) else every
+    return list(chosen.values())[:WORDS_LIMIT]
 
 
-def pieces(run: str) -> Iterator[Word]:
-    if len(run) == 1:
-        yield Word(run, paired=True)
-    for first, second in pairwise(run):
-        yield Word(first + second, paired=True)
+def pieces(run: str, cut: str) -> Iterator[Word]:
+    """Give the pairs of a run of paired script, and each character that stands alone.
+
+    `cut` is the run with a gap at each function character. A pair of two of them is none, and one that holds one is
+    not sure: 吉他 is a word, 猫的 is none.
+    """
+    alone = {match.start() for match in ALONE.finditer(cut)}
+    for place, character in enumerate(run):
+        if place in alone:
+            yield Word(character, paired=True)
+        pair = cut[place : place + 2]
+        if len(pair) == 2 and pair != 2 * GAP:
+            yield Word(run[place : place + 2], paired=True, sure=GAP not in pair)
 
 
 def category_term(category: str) -> str:

@@ -25,6 +25,8 @@ PREFIX_LETTERS = 3
 PREFIX_TERMS = 24
 # What a term counts that is not the word itself: one with its stem, one that begins with it.
 STEM_WEIGHT, PREFIX_WEIGHT = 0.8, 0.2
+# What a word counts that may be none.
+UNSURE_WEIGHT = 0.4
 KEPT_VIEWS = 8
 EVERY = 1_000_000
 # Their names are words that say nothing of a category.
@@ -64,8 +66,11 @@ class Vocabulary:
     def __init__(self, reader: Reader, view: View, loose: Turned, gone: Turned, query: str, chosen: Filter) -> None:
         self._reader, self._owner, self._loose, self._gone = reader, view.owner, loose, gone
         words = query_words(query)
+        self._weights = {word.text: 1.0 if word.sure else UNSURE_WEIGHT for word in words}
         self._roots = {word.text: word.text if word.paired else stem(word.text) for word in words}
-        self._longer = [word.text for word in words if not word.paired and len(word.text) >= PREFIX_LETTERS]
+        self._longer = [
+            word.text for word in words if word.sure and not word.paired and len(word.text) >= PREFIX_LETTERS
+        ]
         self._required = filter_terms(chosen)
         possible = possible_names(query)
         self._names = {tag_term(name): name for name in possible}
@@ -128,7 +133,7 @@ class Vocabulary:
                     group[term] = max(group.get(term, 0), PREFIX_WEIGHT)
                 for term in self._related(word, root):
                     group[term] = max(group.get(term, 0), STEM_WEIGHT)
-            group[word] = 1.0
+            group[word] = self._weights[word]
         seen = ({term: group[term] for term in sorted(group) if self.count(term) > 0} for group in groups.values())
         return [group for group in seen if group]
 

@@ -311,3 +311,41 @@ def test_of_equal_entries_the_keys_decide_however_many_there_are(kept: Stage) ->
         run(archive.store(MAIN, f"k{number:03d}", "my kitten sleeps"))
     assert run(found(archive, MAIN, "kitten", limit=3)) == ["k000", "k001", "k002"]
     assert run(found(archive, MAIN, "kitten", limit=3, search_type="text")) == ["k000", "k001", "k002"]
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("目的", "trip"),
+        ("旅行的目的", "trip"),
+        ("酒吧在哪里", "night"),
+        ("附近酒吧", "night"),
+        ("学吉他", "music"),
+        ("我的生日是什么时候", "birth"),
+        ("US address", "us"),
+        ("WHO report", "who"),
+        ("Will birthday", "will"),
+        ("IT department", "it"),
+    ],
+)
+def test_what_looks_like_a_function_word_and_is_none_leads_to_its_entry(kept: Stage, query: str, key: str) -> None:
+    archive = kept.archive()
+    for name, content in {
+        "trip": "出行目的：看望父母",
+        "list": "目录在书架上",
+        "night": "常去的酒吧是蓝月",
+        "white": "白酒不在厨房",
+        "music": "吉他老师是王芳",
+        "birth": "生日是五月三日",
+        "life": "我的生活很安静",
+        "us": "Address in the US: 1 Main St",
+        "china": "Address in China: 2 Nanjing Rd",
+        "who": "The report of the WHO is due",
+        "report": "The report of the bank is due",
+        "will": "Will has his birthday on 3 May",
+        "ann": "Ann has her birthday on 4 May",
+        "it": "The IT department is on floor 2",
+        "law": "The law department sits there",
+    }.items():
+        run(archive.store(MAIN, name, content))
+    assert run(found(archive, MAIN, query))[0] == key

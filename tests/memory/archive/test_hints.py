@@ -22,6 +22,8 @@ from memory.archive.hints import DateHint, date_hint, possible_names, without_na
         ("what may I eat", None),
         ("May I ask", None),
         ("march on", None),
+        ("Mark May phone", None),
+        ("In May we met", DateHint(None, 5)),
         ("room 2300, 12 people", None),
         ("version 1.2.3", None),
         ("the 7th", None),

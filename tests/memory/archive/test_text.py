@@ -8,8 +8,8 @@ from memory.archive.entry import Entry, Filter
 from memory.archive.text import Terms, analyse, filter_terms, fold, pack, query_words, stem, unpack
 
 
-def words(query: str) -> list[str]:
-    return [word.text for word in query_words(query)]
+def words(query: str, *, sure: bool = True) -> list[str]:
+    return [word.text for word in query_words(query) if word.sure == sure]
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,43 @@ def test_function_words_are_dropped_when_others_remain() -> None:
     assert words("what is the user's timezone") == ["user", "timezone"]
     assert words("what is this") == ["what", "is", "this"]
     assert words("猫的名字是什么") == ["猫", "名字"]
+
+
+@pytest.mark.parametrize(
+    ("query", "sure", "unsure"),
+    [
+        ("我的生日是什么时候", ["生日", "时候"], ["的生", "日是", "么时"]),
+        ("旅行的目的", ["旅行", "目"], ["行的", "的目", "目的"]),
+        ("附近酒吧", ["附近", "近酒"], ["酒吧"]),
+        ("了解情况", ["解情", "情况"], ["了解"]),
+        ("你好", ["好"], ["你好"]),
+        ("是的", ["是的"], []),
+    ],
+)
+def test_a_pair_with_a_function_character_is_asked_for_and_counts_less(
+    query: str, sure: list[str], unsure: list[str]
+) -> None:
+    assert (words(query), words(query, sure=False)) == (sure, unsure)
+
+
+@pytest.mark.parametrize(
+    ("query", "sure", "unsure"),
+    [
+        ("US address", ["address"], ["us"]),
+        ("the IT department", ["department"], ["it"]),
+        ("US 地址", ["地址"], ["us"]),
+        ("Will birthday", ["birthday"], ["will"]),
+        ("Will's number", ["number"], ["will"]),
+        ("when did Ann and Will marry", ["ann", "marry"], ["will"]),
+        ("Will you come? What time", ["come", "time"], []),
+        ("WHERE IS MY KEY", ["key"], []),
+        ("WHO", ["who"], []),
+    ],
+)
+def test_a_function_word_that_is_written_as_a_name_is_asked_for_and_counts_less(
+    query: str, sure: list[str], unsure: list[str]
+) -> None:
+    assert (words(query), words(query, sure=False)) == (sure, unsure)
 
 
 def test_a_single_character_of_a_longer_run_is_not_asked_for() -> None:
