@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 __all__ = ["KEY_NAME", "SHORTEST_KEY", "credential_kind", "known_keys"]
 
@@ -58,7 +59,7 @@ GIVEN = (
 
 def known_keys(environment: Mapping[str, str]) -> list[str]:
     """Return the values of the variables that are named like keys, if they are long enough to be told from words."""
-    return [value for name, value in environment.items() if len(value) >= SHORTEST_KEY and KEY_NAME.search(name)]
+    return [value for name in environment if _names_a_key(name) and len(value := environment[name]) >= SHORTEST_KEY]
 
 
 def credential_kind(text: str, known: Collection[str] = ()) -> str | None:
@@ -84,6 +85,11 @@ def credential_kind(text: str, known: Collection[str] = ()) -> str | None:
             return "a secret value"
         seen = value.end() if value else seen
     return None
+
+
+@lru_cache(maxsize=1_000)
+def _names_a_key(name: str) -> bool:
+    return bool(KEY_NAME.search(name))
 
 
 def _looks_random(value: str, *, strictly: bool) -> bool:

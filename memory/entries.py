@@ -123,9 +123,12 @@ def excerpt(text: str, length: int = LONGEST_EXCERPT) -> str:
 
 def without_secrets(entries: Sequence[str]) -> str | None:
     """Return entries as the journal keeps them, None for none; one that holds a key is named and not shown."""
+    if not entries:
+        return None
     keys = known_keys(os.environ)
-    safe = [f"[not kept: {kind}]" if (kind := credential_kind(entry, keys)) else entry for entry in entries]
-    return join_entries(safe) if safe else None
+    return join_entries(
+        [f"[not kept: {kind}]" if (kind := credential_kind(entry, keys)) else entry for entry in entries]
+    )
 
 
 def _matches(entries: Sequence[str], old_text: str) -> list[int]:
