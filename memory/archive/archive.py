@@ -28,7 +28,7 @@ from memory.archive.entry import (
     clean_tags,
 )
 from memory.archive.hints import without_names
-from memory.archive.meaning import TIMEOUT_S, Embeddings, Meaning
+from memory.archive.meaning import LACKING_LIMIT, TIMEOUT_S, Embeddings, Meaning, not_by_meaning
 from memory.archive.rank import Weights
 from memory.archive.search import Asked, Searcher, SearchType
 from memory.archive.text import analyse, query_words
@@ -57,7 +57,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found. `warning`: meaning could not be searched, the hits are by words."""
+    """What a search found. `warning`: what could not be searched (some files, or by meaning), in a sentence."""
 
     # Not in the repr: asyncio's Runner makes one of each result, for an error text of its own (CPython 3.11).
     hits: list[Hit] = field(repr=False)
@@ -183,16 +183,18 @@ class Archive(Upkeep):
         words = search_type != "vector"
         asked = Asked(query, self.view(who), chosen, min(limit, LIMIT), words, meaning, sure=unasked)
 
-        def find() -> tuple[list[Hit], Sequence[str], bool]:
+        def find() -> tuple[list[Hit], Sequence[str], int]:
             with self.backend.reading() as reader:
-                lacking = meaning is not None and bool(reader.unembedded(asked.view, meaning.model, 1))
+                lacking = len(reader.unembedded(asked.view, meaning.model, LACKING_LIMIT)) if meaning else 0
                 return self._searcher.find(reader, asked), reader.troubles(), lacking
 
         hits, troubles, lacking = await in_thread(find)
         if lacking and unasked:
             self._embeddings.repair_later(asked.view)
-        elif lacking and await self._embeddings.repair(asked.view):
-            hits, troubles, _ = await in_thread(find)
+        elif lacking:
+            reason = await self._embeddings.repair(asked.view)
+            hits, troubles, lacking = await in_thread(find)
+            warning = not_by_meaning(lacking, reason)
         return Found(hits, "; ".join([warning, *troubles] if warning else troubles))
 
     async def _meaning(

@@ -14,9 +14,10 @@ import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from memory.archive.entry import Entry
+from memory.archive.entry import ArchiveUnavailable, Entry
 from memory.archive.passages import embedded_text
 from memory.atomic import replace_bytes
 
@@ -58,6 +59,10 @@ class MarkdownVectors:
     def put(self, category: str, model: str, vectors: Mapping[bytes, Matrix], alive: Collection[bytes]) -> None:
         """Add vectors to a category's file; `alive` names all entries of the category."""
         path = self._folder / f"{category}.bin"
+        for place, fits in ((self._folder, Path.is_dir), (path, Path.is_file)):
+            if place.exists() and not fits(place):
+                kind = "folder" if fits is Path.is_dir else "file"
+                raise ArchiveUnavailable(f"vectors cannot be kept, {str(place)!r} is no {kind}: move it away")
         self._folder.mkdir(mode=0o700, exist_ok=True)
         file = self._read(path, model)
         header = header_of(model, next(iter(vectors.values())).shape[1])
@@ -78,6 +83,8 @@ class MarkdownVectors:
         try:
             stat = path.stat()
         except OSError:
+            return VectorFile()
+        if not S_ISREG(stat.st_mode):
             return VectorFile()
         signature = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
         known = self._files.get((path, model))

@@ -15,7 +15,7 @@ from memory.archive.entry import ArchiveUnavailable
 from memory.archive.passages import passages, unit_rows
 from memory.archive.workers import in_thread
 
-__all__ = ["TIMEOUT_S", "Embeddings", "Meaning"]
+__all__ = ["LACKING_LIMIT", "TIMEOUT_S", "Embeddings", "Meaning", "not_by_meaning"]
 
 # Raise it when entries are cut or written out for embedding in another way.
 PASSAGE_VERSION = 1
@@ -26,6 +26,8 @@ QUERY_CHARS = 600
 REPAIR_S = 0.5
 BATCH_PASSAGES = 16
 RENEW_PASSAGES = 64
+# So many entries without vectors are counted.
+LACKING_LIMIT = 1_000
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +44,7 @@ class Embeddings:
     def __init__(self, backend: Backend, embedder: Embedder | None) -> None:
         self._backend, self._embedder = backend, embedder
         self._resting_until = 0.0
-        self._repairs: set[asyncio.Task[bool]] = set()
+        self._repairs: set[asyncio.Task[str]] = set()
 
     @property
     def model(self) -> str:
@@ -76,20 +78,16 @@ class Embeddings:
             await self._check_kept(some, view)
         return done
 
-    async def repair(self, view: View) -> bool:
-        """Make missing vectors, as far as half a second goes, so that no query waits long; tells if any were made."""
+    async def repair(self, view: View) -> str:
+        """Make missing vectors, as far as half a second goes, so that no query waits long; returns what went wrong."""
         end = time.monotonic() + REPAIR_S
-        made = False
         try:
-            while some := await self._missing(view, BATCH_PASSAGES):
+            while time.monotonic() < end and (some := await self._missing(view, BATCH_PASSAGES)):
                 await self._embed(some, TIMEOUT_S)
-                made = True
                 await self._check_kept(some, view)
-                if time.monotonic() > end:
-                    break
         except (EmbeddingUnavailable, ArchiveUnavailable) as error:
-            log.info("vectors were not made up: %s", error)  # the query itself has its vector, and goes on
-        return made
+            return str(error)  # the query itself has its vector, and goes on
+        return ""
 
     def repair_later(self, view: View) -> None:
         """Make missing vectors beside whatever else is done, until `close`."""
@@ -161,3 +159,9 @@ class Embeddings:
         if len(vectors) != len(texts):
             raise EmbeddingUnavailable(f"the embedding provider gave {len(vectors)} vectors for {len(texts)} texts")
         return unit_rows(vectors, embedder.dimensions)
+
+
+def not_by_meaning(entries: int, reason: str) -> str:
+    """Return a warning for entries that lack vectors, "" if none does."""
+    count = f"{entries} or more" if entries == LACKING_LIMIT else str(entries)
+    return f"entries not searchable by meaning yet: {count}{reason and f' ({reason})'}" if entries else ""

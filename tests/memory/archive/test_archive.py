@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 from archives import KINDS, NOON, Concepts, Stage, everything, found, stage
 
-from memory.archive import ArchiveRefusal, Entry, EntryMissing, Principal, Retention
+from memory.archive import ArchiveRefusal, EmbeddingUnavailable, Entry, EntryMissing, Principal, Retention
 
 MAIN, ALICE, BOB, ROOT = (Principal(name, "s1") for name in ("main", "alice", "bob", "root"))
 ELSEWHERE = Principal("main", "s2")
@@ -211,6 +211,36 @@ def test_vectors_that_were_missed_are_made_up_by_the_next_query(kept: Stage) -> 
         run(archive.search(MAIN, "kitten", search_type="vector"))
     kept.embedder.down = None
     assert run(found(archive, MAIN, "宠物", search_type="vector")) == ["cat"]
+
+
+def test_a_search_says_how_many_entries_still_lack_vectors(kept: Stage) -> None:
+    class Slow(Concepts):
+        async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
+            await asyncio.sleep(0 if query else 0.3)  # so that half a second does not do for all
+            return await super().embed(texts, query=query)
+
+    run(kept.archive().put_all(Entry(f"k{n}", f"kitten number {n}", owner="main") for n in range(60)))
+    kept.embedder = Slow()
+    archive = kept.archive(vectors=True)
+    warning = run(archive.search(MAIN, "pet")).warning
+    stats = run(archive.stats())
+    assert warning == f"entries not searchable by meaning yet: {60 - stats['embedded']}"
+    run(archive.reindex())
+    assert run(archive.search(MAIN, "pet")).warning == ""
+
+
+def test_a_search_says_why_vectors_could_not_be_made_up(kept: Stage) -> None:
+    class Half(Concepts):
+        async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
+            if not query:
+                raise EmbeddingUnavailable("the provider takes no texts")
+            return await super().embed(texts, query=query)
+
+    run(kept.archive().store(MAIN, "k", "my kitten"))
+    kept.embedder = Half()
+    answer = run(kept.archive(vectors=True).search(MAIN, "kitten"))
+    assert answer.warning == "entries not searchable by meaning yet: 1 (the provider takes no texts)"
+    assert [hit.entry.key for hit in answer.hits] == ["k"]
 
 
 def test_vectors_of_another_model_are_never_compared(kept: Stage) -> None:

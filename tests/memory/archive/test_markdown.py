@@ -226,3 +226,18 @@ def test_a_writer_sees_its_own_changes(folder: Path) -> None:
         writer.insert(entry, analyse(entry))
     assert (folder / "core.md").read_text().count("## k") == 1
     assert section_of(entry).text + "\n" == (folder / "core.md").read_text()
+
+
+@pytest.mark.parametrize(("place", "kind"), [(".embeddings", "folder"), (".embeddings/core.bin", "file")])
+def test_vectors_that_can_be_kept_nowhere_leave_the_words_and_a_warning(folder: Path, place: str, kind: str) -> None:
+    archive = Archive(MarkdownBackend(folder), embedder=Concepts())
+    if kind == "file":
+        (folder / place).mkdir(parents=True)
+    else:
+        folder.mkdir()
+        (folder / place).write_text("notes of somebody else")
+    sentence = f"vectors cannot be kept, {str(folder / place)!r} is no {kind}: move it away"
+    assert sentence in run(archive.store(MAIN, "k", "my kitten")).warning
+    answer = run(archive.search(MAIN, "kitten"))
+    assert [hit.entry.key for hit in answer.hits] == ["k"]
+    assert answer.warning == f"entries not searchable by meaning yet: 1 ({sentence})"
