@@ -129,7 +129,7 @@ class Fts:
         self.link.execute("COMMIT")
 
     def search(self, query: str) -> list[int]:
-        match = " OR ".join(f'"{word}"' for word in query.split() if word not in FUNCTION_WORDS)
+        match = " OR ".join(f'"{word}"' for word in query.split() if word not in FUNCTION_WORDS) or '""'
         statement = "SELECT rowid FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT 10"
         return [number for (number,) in self.link.execute(statement, (match,))]
 
