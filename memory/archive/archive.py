@@ -133,14 +133,14 @@ class Archive(Upkeep):
 
     async def get(self, who: Principal, key: str) -> Entry:
         """Return the entry that the key means for `who`. Raises `EntryMissing` if it is not there, or not theirs."""
-        return await self._meant(self.view(who), clean_key(key), who.agent)
+        return (await self._meant(self.view(who), clean_key(key), who.agent))[0]
 
-    async def replaced_by(self, who: Principal, key: str) -> Entry | None:
-        """Return the entry that a store under this key would replace."""
+    async def lost_by(self, who: Principal, key: str, *, storing: bool) -> list[Entry]:
+        """Return the entries that a store under this key would replace, or that a forget would remove."""
         try:
-            return await self._meant(self._writing_view(who), clean_key(key), who.agent)
+            return await self._meant(self._writing_view(who) if storing else self.view(who), clean_key(key), who.agent)
         except EntryMissing:
-            return None
+            return []
 
     async def forget(self, who: Principal, key: str) -> Entry:
         """Remove and return the entry that the key means for `who`. Raises `EntryMissing` as `get` does."""
@@ -230,13 +230,13 @@ class Archive(Upkeep):
         view = self.view(who)
         return replace(view, owner=who.agent) if self.access.enabled else view
 
-    async def _meant(self, view: View, key: str, owner: str) -> Entry:
-        def find() -> Entry:
+    async def _meant(self, view: View, key: str, owner: str) -> list[Entry]:
+        def find() -> list[Entry]:
             with self.backend.reading() as reader:
-                meant = keeping.first_meant(reader.find(view, key), owner)
-                if meant is None:
+                found = keeping.meant(reader.find(view, key), owner)
+                if not found:
                     raise missing(key, reader.troubles())
-                return meant.entry
+                return [stored.entry for stored in found]
 
         return await in_thread(find)
 

@@ -13,7 +13,7 @@ from memory.archive.entry import Entry
 from memory.archive.passages import embedded_text
 from memory.archive.text import Terms
 
-__all__ = ["Change", "first_meant", "forget", "put", "restore", "sweep"]
+__all__ = ["Change", "forget", "meant", "put", "restore", "sweep"]
 
 SWEPT_AT_ONCE = 100
 
@@ -26,19 +26,24 @@ class Change(NamedTuple):
     # its vectors are there already
 
 
-def first_meant(found: Sequence[Stored], owner: str) -> Stored | None:
-    """Return the entry that a key means among those that have it: one's own, youngest first; else the oldest."""
+def meant(found: Sequence[Stored], owner: str) -> list[Stored]:
+    """Return what a key means among the entries that have it: one's own, youngest first; else the oldest's owner's.
+
+    Mostly that is one. There are more where a conversation has the key, too, or a hand wrote it twice: the first is
+    what the key gives, and all of them go together.
+    """
     own = [each for each in found if each.entry.owner == owner]
     if own:
-        return max(own, key=lambda each: (each.entry.updated, each.id))
-    return min(found, key=lambda each: (each.entry.created, each.entry.owner, each.id), default=None)
+        return sorted(own, key=lambda each: (each.entry.updated, each.id), reverse=True)
+    by_age = sorted(found, key=lambda each: (each.entry.created, each.entry.owner, each.id))
+    return [each for each in by_age if each.entry.owner == by_age[0].entry.owner]
 
 
 def put(writer: Writer, entry: Entry, terms: Terms, view: View, model: str) -> Change:
     """Keep an entry in place of the one that its key means inside the view."""
     # Of everybody and of all times: what has expired must make room, too.
     there = writer.find(View(session=entry.session), entry.key)
-    old = first_meant([each for each in there if view.sees(each.entry)], entry.owner)
+    old = next(iter(meant([each for each in there if view.sees(each.entry)], entry.owner)), None)
     if old:
         entry = replace(entry, owner=old.entry.owner, created=old.entry.created)
     vectors = {}
@@ -63,13 +68,12 @@ def restore(writer: Writer, entry: Entry, terms: Terms) -> bool:
 
 
 def forget(writer: Writer, key: str, view: View, owner: str) -> Entry | None:
-    """Remove what the key means inside the view; returns it, or None if there is nothing."""
-    found = writer.find(view, key)
-    meant = first_meant(found, owner)
-    if meant:
-        writer.remove([each.id for each in found if each.entry.owner == meant.entry.owner])
+    """Remove all that the key means inside the view; returns the first, or None if there is nothing."""
+    found = meant(writer.find(view, key), owner)
+    if found:
+        writer.remove([each.id for each in found])
         index.fold(writer)
-    return meant.entry if meant else None
+    return found[0].entry if found else None
 
 
 def sweep(writer: Writer, view: View, limit: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -47,11 +47,14 @@ class Category:
 
 
 class State:
-    """All files at one moment. An entry that stands in two places counts where it was updated last."""
+    """All files at one moment. `outdated`: what a write that was broken off left of entries that it moved."""
 
     def __init__(self, categories: tuple[Category, ...]) -> None:
         self.categories = categories
-        self.records = newest(categories)
+        every = {record.id: record for category in categories for record in category.records.values()}
+        self.outdated = outdated(every.values())
+        left = {number for numbers in self.outdated.values() for number in numbers}
+        self.records = {number: every[number] for number in sorted(every.keys() - left)}
 
     @property
     def troubles(self) -> list[str]:
@@ -149,11 +152,15 @@ def slot(entry: Entry) -> Slot:
     return entry.owner, entry.key, f"session {entry.session}" if entry.category == CONVERSATION else ""
 
 
-def newest(categories: tuple[Category, ...]) -> dict[int, Record]:
-    best: dict[Slot, Record] = {}
-    for category in categories:
-        for record in category.records.values():
-            place = slot(record.entry)
-            if place not in best or best[place].entry.updated < record.entry.updated:
-                best[place] = record
-    return {record.id: record for record in sorted(best.values(), key=lambda each: each.id)}
+def outdated(records: Iterable[Record]) -> dict[Slot, set[int]]:
+    """Return, by slot, what is the same entry as another and older. What a hand wrote twice under a key is not."""
+    slots: dict[Slot, list[Record]] = {}
+    for record in records:
+        slots.setdefault(slot(record.entry), []).append(record)
+    found: dict[Slot, set[int]] = {}
+    for place, those in slots.items():
+        if len(those) > 1:
+            ours = [record for record in those if record.section.ours]
+            newest = {each.created: each.updated for each in sorted((r.entry for r in ours), key=lambda e: e.updated)}
+            found[place] = {record.id for record in ours if record.entry.updated < newest[record.entry.created]}
+    return found

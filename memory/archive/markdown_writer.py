@@ -33,7 +33,7 @@ class MarkdownWriter(MarkdownReader):
         self._keys: dict[str, set[int]] = {}
         for record in self._records.values():
             self._keys.setdefault(record.entry.key, set()).add(record.id)
-        self._gone: set[Slot] = set()
+        self._gone: set[int] = set()
         self._fresh: dict[int, Record] = {}
         self._embedded: list[tuple[str, int, Matrix]] = []
 
@@ -51,7 +51,7 @@ class MarkdownWriter(MarkdownReader):
             if record := self._records.pop(number, None):
                 self._keys[record.entry.key].discard(number)
                 if self._fresh.pop(number, None) is None:
-                    self._gone.add(slot(record.entry))
+                    self._gone |= {number, *self._state.outdated.get(slot(record.entry), ())}
 
     def put_vectors(self, model: str, rows: Mapping[int, Matrix]) -> None:
         self._embedded += [(model, number, passages) for number, passages in rows.items() if number in self._records]
@@ -65,7 +65,7 @@ class MarkdownWriter(MarkdownReader):
             self._write(self._home(name), records)
         homes = [self._home(name).path for name in fresh]
         for category in self._state.categories:
-            held = (slot(record.entry) for record in category.records.values())
+            held = (record.id for record in category.records.values())
             if category.path not in homes and not self._gone.isdisjoint(held):
                 self._write(category, {})
         if self._embedded:
@@ -86,7 +86,7 @@ class MarkdownWriter(MarkdownReader):
         left = dict(fresh)
         for place, section in enumerate(category.sections):
             record = category.records.get(place)
-            if record and slot(record.entry) in self._gone:
+            if record and record.id in self._gone:
                 record = left.pop(slot(record.entry), None)  # what replaces it takes its place
                 if record is None:
                     continue

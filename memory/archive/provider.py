@@ -10,7 +10,7 @@ from pydantic import Field
 
 from memory.archive.access import Principal
 from memory.archive.archive import Archive, Found
-from memory.archive.entry import CORE, ArchiveUnavailable, Entry, EntryMissing
+from memory.archive.entry import CORE, ArchiveUnavailable, Entry
 from tools import Tool
 
 __all__ = ["ArchiveProvider"]
@@ -138,14 +138,10 @@ class ArchiveProvider:
         await self._archive.close()
 
     async def _lost_by_forget(self, arguments: Mapping[str, Any]) -> str:
-        try:
-            return f"forgets {shown(await self._archive.get(self._who, str(arguments.get('key', ''))))}"
-        except EntryMissing:
-            return ""
+        return lost("forgets", await self._archive.lost_by(self._who, str(arguments.get("key", "")), storing=False))
 
     async def _lost_by_store(self, arguments: Mapping[str, Any]) -> str:
-        entry = await self._archive.replaced_by(self._who, str(arguments.get("key", "")))
-        return f"replaces {shown(entry)}" if entry else ""
+        return lost("replaces", await self._archive.lost_by(self._who, str(arguments.get("key", "")), storing=True))
 
     def _answer(self, found: Found) -> dict[str, Any]:
         entries = [{**hit.entry.as_json(), "score": hit.score} for hit in found.hits]
@@ -170,5 +166,8 @@ def shortened(text: str, limit: int) -> str:
     return f"{text[: limit - 2]} …" if limit > LEAST_CHARS else ""
 
 
-def shown(entry: Entry) -> str:
-    return f"{entry.key!r} ({entry.category}, {entry.updated:%Y-%m-%d}):\n{entry.content}"
+def lost(verb: str, entries: Sequence[Entry]) -> str:
+    """Return what a person is shown before it is lost, "" where nothing is."""
+    return "\n".join(
+        f"{verb} {each.key!r} ({each.category}, {each.updated:%Y-%m-%d}):\n{each.content}" for each in entries
+    )

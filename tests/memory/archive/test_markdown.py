@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from archives import NOON, Concepts
 
-from memory.archive import Archive, ArchiveUnavailable, EntryMissing, MarkdownBackend, Principal
+from memory.archive import Archive, ArchiveProvider, ArchiveUnavailable, EntryMissing, MarkdownBackend, Principal
 from memory.archive.access import View
 from memory.archive.entry import Entry
-from memory.archive.sections import section_of
+from memory.archive.sections import render, section_of
 
 MAIN = Principal("main", "s1")
 run = asyncio.run
@@ -241,3 +243,27 @@ def test_vectors_that_can_be_kept_nowhere_leave_the_words_and_a_warning(folder: 
     answer = run(archive.search(MAIN, "kitten"))
     assert [hit.entry.key for hit in answer.hits] == ["k"]
     assert answer.warning == f"entries not searchable by meaning yet: 1 ({sentence})"
+
+
+def test_a_key_that_was_written_twice_by_hand_is_shown_twice_before_it_is_lost(archive: Archive, folder: Path) -> None:
+    tools = {tool.name: tool for tool in ArchiveProvider(archive, MAIN).tools()}
+    folder.mkdir()
+    for name in ("memory_forget", "memory_store"):
+        (folder / "core.md").write_text("## pets\nA cat, Tom.\n\n## car\nA van.\n\n## pets\nA dog, Rex.\n")
+        assert (keys(archive, "Tom"), keys(archive, "Rex")) == (["pets"], ["pets"])
+        call = json.dumps({"key": "pets", "content": "None."})
+        shown = run(tools[name].preview_of(call))
+        assert all(text in shown for text in ("A cat, Tom.", "A dog, Rex."))
+        assert run(tools[name].execute(call)).ok
+        assert keys(archive, "Tom Rex") == []
+
+
+def test_of_two_sections_of_a_key_the_expired_one_goes_alone(folder: Path) -> None:
+    folder.mkdir()
+    then = NOON - timedelta(days=30)
+    twice = [Entry("k", f"words of {when}", owner="main", created=when, updated=when) for when in (then, NOON)]
+    (folder / "daily.md").write_text(render(map(section_of, twice)))
+    archive = Archive(MarkdownBackend(folder), clock=lambda: NOON)
+    run(archive.store(MAIN, "other", "more"))
+    assert run(archive.get(MAIN, "k")).content == f"words of {NOON}"
+    assert (folder / "daily.md").read_text().count("## k") == 1
