@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from stat import S_ISREG
 
 from memory.archive.entry import CONVERSATION, ArchiveRefusal, Entry, clean_category, ticks
 from memory.archive.sections import Section, parse, read_entry
@@ -111,6 +112,9 @@ class Folder:
     def _look(self, path: Path, name: str, known: Category | None) -> Category:
         try:
             stat = path.stat()
+            if not S_ISREG(stat.st_mode):  # to read a pipe would wait for ever
+                trouble = f"{str(path)!r} is no file but a folder, pipe or device: it is left as it is; move it away"
+                return Category(path, name, (), trouble=trouble)
             settled = time.time() - stat.st_mtime > UNSURE_S
             signature = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
             if known and known.signature == signature and settled:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING
 
 from memory.archive.backend import Reader, Writer
@@ -80,7 +81,7 @@ class SqliteBackend:
 
     def _connect(self, writing: bool) -> tuple[sqlite3.Connection, FileId | None]:
         """Return a connection, and the file that it may be kept open for."""
-        there = file_id(self.path)
+        there = self._file_id()
         with self._lock:
             while self._idle:
                 connection, opened = self._idle.pop()
@@ -93,12 +94,22 @@ class SqliteBackend:
             self._make_file()
         address = self.path.absolute().as_uri()
         try:
-            return self._open(f"{address}?mode=rw"), file_id(self.path)
+            return self._open(f"{address}?mode=rw"), self._file_id()
         except sqlite3.OperationalError:
             if writing:
                 raise
             # Nothing can be written beside it, so nobody writes: the file as it stands is all there is.
             return self._open(f"{address}?mode=ro&immutable=1"), None
+
+    def _file_id(self) -> FileId | None:
+        try:
+            stat = self.path.stat()
+        except FileNotFoundError:
+            return None
+        if not S_ISREG(stat.st_mode):
+            kind = "a folder" if S_ISDIR(stat.st_mode) else "no file"
+            raise ArchiveUnavailable(f"the archive {self.place!r} is {kind}: name a file")
+        return stat.st_dev, stat.st_ino
 
     def _make_file(self) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -153,14 +164,6 @@ def own_places(path: Path) -> list[Path]:
     if not Path.cwd().is_relative_to(path.absolute().parent):
         return [path.parent]
     return [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm")), path.parent / ".embeddings"]
-
-
-def file_id(path: Path) -> FileId | None:
-    try:
-        stat = path.stat()
-    except FileNotFoundError:
-        return None
-    return stat.st_dev, stat.st_ino
 
 
 def number(connection: sqlite3.Connection, pragma: str) -> int:

@@ -267,3 +267,19 @@ def test_of_two_sections_of_a_key_the_expired_one_goes_alone(folder: Path) -> No
     run(archive.store(MAIN, "other", "more"))
     assert run(archive.get(MAIN, "k")).content == f"words of {NOON}"
     assert (folder / "daily.md").read_text().count("## k") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no pipes")
+def test_a_pipe_or_folder_in_the_place_of_a_file_is_named_and_other_categories_go_on(
+    archive: Archive, folder: Path
+) -> None:
+    run(archive.store(MAIN, "k", "words", category="notes"))
+    os.mkfifo(folder / "core.md")
+    (folder / "daily.md").mkdir()
+    answer = run(archive.search(MAIN, "words"))
+    assert [hit.entry.key for hit in answer.hits] == ["k"]
+    for name in ("core.md", "daily.md"):
+        assert f"{str(folder / name)!r} is no file but a folder, pipe or device" in answer.warning
+    with pytest.raises(ArchiveUnavailable, match=r"core\.md' is no file"):
+        run(archive.store(MAIN, "new", "words"))
+    run(archive.store(MAIN, "k", "other words", category="notes"))
