@@ -56,6 +56,7 @@ class SqliteWriter(SqlWriter):
     def __init__(self, link: SqliteLink, files: Callable[[str], VectorFiles]) -> None:
         super().__init__(link)
         self.files = files
+        self._troubles: Sequence[str] = ()
 
     def put_vectors(self, model: str, rows: Mapping[int, Matrix]) -> None:
         ids = list(rows)
@@ -87,7 +88,13 @@ class SqliteWriter(SqlWriter):
     def nearest(self, owner: str | None, model: str, vector: Matrix, limit: int) -> list[int]:
         owners = self.embedded_owners(model) if owner is None else [owner]
         ((store,),) = self.link.rows("SELECT id FROM store")
-        return self.files(store).nearest(self.link.rows, model, owners, vector, limit)
+        files = self.files(store)
+        found = files.nearest(self.link.rows, model, owners, vector, limit)
+        self._troubles = files.troubles()
+        return found
+
+    def troubles(self) -> Sequence[str]:
+        return self._troubles
 
     def embedded_owners(self, model: str) -> list[str]:
         """Return who has vectors of this model, by leaps through the index."""

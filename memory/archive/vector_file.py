@@ -1,8 +1,9 @@
 """`VectorFiles`: vectors of a SQLite archive in files that are mapped into memory and searched whole.
 
 They repeat what the database has, one pair of files for each owner and model, so they may be deleted at any time: what
-is torn, foreign or from another database is made again. `NAME.ids` has 64 bytes of header, then (seq, entry) as two
-8-byte integers a row; `NAME.vec` has the rows of float32. A row counts once its ids are there: they are written last.
+is torn, damaged, foreign or from another database is made again. `NAME.ids` has 64 bytes of header, then (seq, entry,
+checksum) as three 8-byte integers a row; `NAME.vec` has the rows of float32. A row counts once its ids are there: they
+are written last.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import numpy as np  # this file is only loaded where vectors are searched
@@ -24,10 +26,11 @@ from memory.refusal import StoreBusy
 
 __all__ = ["VectorFile", "VectorFiles"]
 
-MAGIC = b"my-agent vectors 1\n"
-HEADER_BYTES = 64
+MAGIC = b"my-agent vectors 2\n"
+HEADER_BYTES, ID_BYTES = 64, 24
 SCAN_ROWS = 65_536
 COPY_ROWS = 4_096
+SALT = 0x5EED  # so that a row of zeros is none
 NUMPY_2 = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 Rows = Callable[[str, Sequence[Any]], list[Any]]
 
@@ -58,6 +61,9 @@ class VectorFiles:
         digest = hashlib.sha256("\0".join([self.store, owner, model, str(dimensions)]).encode()).digest()
         return VectorFile(self._folder / f"{self._name}-{digest[:8].hex()}", digest, dimensions)
 
+    def troubles(self) -> list[str]:
+        return sorted({file.trouble for file in self._open.values() if file.trouble})
+
     def close(self) -> None:
         with self._lock:
             self._open.clear()
@@ -70,10 +76,13 @@ class VectorFile:
         self._ids_path, self._vec_path = path.with_name(f"{path.name}.ids"), path.with_name(f"{path.name}.vec")
         self._header = (MAGIC + digest + struct.pack("<I", dimensions)).ljust(HEADER_BYTES, b"\0")
         self._dimensions = dimensions
-        self._checked = self._in_memory = False
+        self._checked = self._in_memory = self._damaged = False
+        self._signature: tuple[int, ...] = ()
         self._passed_over = 0
         # a seq up to which there was nothing of our size
-        self.ids: NDArray[np.int64] = np.empty((0, 2), np.int64)
+        self.trouble = ""
+        # why its vectors cannot be kept, in a sentence, where a person can help
+        self.ids: NDArray[np.int64] = np.empty((0, 3), np.int64)
         self.vectors: NDArray[np.float32] = np.empty((0, dimensions), np.float32)
 
     def follow(self, rows: Rows, owner: str, model: str) -> None:
@@ -85,7 +94,7 @@ class VectorFile:
             if len(self.ids) > 2 * live + COPY_ROWS or (len(self.ids) and self.last > (newest or [(0,)])[0][0]):
                 self._start_again()
             self._checked = True
-        elif len(self.ids) and not self._in_memory and not self._still_there():
+        elif len(self.ids) and not self._in_memory and self._has_changed():
             self._load()
         statement = (
             "SELECT seq, entry, vector FROM vectors WHERE model = ? AND owner = ? AND seq > ? ORDER BY seq LIMIT ?"
@@ -93,8 +102,9 @@ class VectorFile:
         while found := rows(statement, [model, owner, max(self.last, self._passed_over), COPY_ROWS]):
             whole = [row for row in found if len(row[2]) == 4 * self._dimensions]
             if whole:
-                ids = np.array([row[:2] for row in whole], np.int64).reshape(-1, 2)
-                self._append(ids, b"".join(row[2] for row in whole))
+                fresh = np.frombuffer(b"".join(row[2] for row in whole), np.float32).reshape(len(whole), -1)
+                ids = np.array([row[:2] for row in whole], np.int64)
+                self._append(np.column_stack([ids, checksums(ids, fresh)]), fresh)
             else:
                 self._passed_over = found[-1][0]
 
@@ -124,31 +134,44 @@ class VectorFile:
 
     def _load(self) -> None:
         """Take over what the files hold, or nothing."""
+        known, self._passed_over = len(self.ids), 0
         self.ids, self.vectors = self.ids[:0], self.vectors[:0]
         try:
+            count = self._rows_there()
             with self._ids_path.open("rb") as file:
                 header = file.read(HEADER_BYTES)
-            count = self._rows_there()
         except OSError:
             return
         if header == self._header and count:
-            ids = np.memmap(self._ids_path, np.int64, mode="r", offset=HEADER_BYTES, shape=(count, 2))
-            if self._checked or bool(np.all(np.diff(ids[:, 0]) > 0)):
-                self._map(count)
+            self._map(count)
+            if not self._is_sound(known if known < count else 0):
+                self._damaged = True
+                self._start_again()
 
-    def _still_there(self) -> bool:
-        """Tell whether the files are as long as they were: what is mapped past their end must not be touched."""
+    def _is_sound(self, start: int) -> bool:
+        """Tell whether the rows from `start` on are as they were written."""
+        ids, vectors = self.ids[start:], self.vectors[start:]
+        return bool(np.all(np.diff(ids[:, 0]) > 0)) and np.array_equal(ids[:, 2], checksums(ids, vectors))
+
+    def _has_changed(self) -> bool:
+        """Tell whether the files are others than they were: what is mapped past their end must not be touched."""
         try:
-            return self._rows_there() >= len(self.ids)
+            return self._rows_there() < len(self.ids) or self._look() != self._signature
         except OSError:
-            return True  # deleted: what is mapped stays
+            return False  # deleted: what is mapped stays
+
+    def _look(self) -> tuple[int, ...]:
+        return self._ids_path.stat().st_mtime_ns, self._vec_path.stat().st_mtime_ns
 
     def _rows_there(self) -> int:
-        ids, vectors = self._ids_path.stat().st_size, self._vec_path.stat().st_size
-        return min((ids - HEADER_BYTES) // 16, vectors // (4 * self._dimensions))
+        ids, vectors = self._ids_path.stat(), self._vec_path.stat()
+        if not (S_ISREG(ids.st_mode) and S_ISREG(vectors.st_mode)):
+            raise FileNotFoundError
+        return min((ids.st_size - HEADER_BYTES) // ID_BYTES, vectors.st_size // (4 * self._dimensions))
 
     def _map(self, count: int) -> None:
-        ids = np.memmap(self._ids_path, np.int64, mode="r", offset=HEADER_BYTES, shape=(count, 2))
+        self._signature = self._look()
+        ids = np.memmap(self._ids_path, np.int64, mode="r", offset=HEADER_BYTES, shape=(count, 3))
         vectors = np.memmap(self._vec_path, np.float32, mode="r", shape=(count, self._dimensions))
         self.ids, self.vectors = ids.view(np.ndarray), vectors.view(np.ndarray)
 
@@ -158,16 +181,19 @@ class VectorFile:
             with contextlib.suppress(OSError):  # it is written over as soon as it can be
                 path.unlink()
 
-    def _append(self, ids: NDArray[np.int64], data: bytes) -> None:
+    def _append(self, ids: NDArray[np.int64], fresh: NDArray[np.float32]) -> None:
         try:
             if self._in_memory:
                 raise PermissionError
             self._ids_path.parent.mkdir(mode=0o700, exist_ok=True)
             with locked(self._ids_path.parent / ".lock"):
-                self._write(ids, data)
-        except (OSError, StoreBusy):
+                self._write(ids, fresh.tobytes())
+        except (OSError, StoreBusy) as error:
             self._in_memory = True
-            fresh = np.frombuffer(data, np.float32).reshape(len(ids), self._dimensions)
+            if isinstance(error, (FileExistsError, IsADirectoryError, NotADirectoryError)):
+                self.trouble = f"vectors cannot be kept, {str(error.filename)!r} is in the way: move it away"
+            elif self._damaged and not self.trouble:
+                self.trouble = f"{str(self._vec_path)!r} is damaged and cannot be written anew: delete it"
             self.vectors = np.concatenate([self.vectors, fresh])
             self.ids = np.concatenate([self.ids, ids])
 
@@ -180,7 +206,7 @@ class VectorFile:
         count = len(self.ids)
         write_at(self._vec_path, count * 4 * self._dimensions, data)
         if count:
-            write_at(self._ids_path, HEADER_BYTES + count * 16, ids.tobytes())
+            write_at(self._ids_path, HEADER_BYTES + count * ID_BYTES, ids.tobytes())
         else:
             write_at(self._ids_path, 0, self._header + ids.tobytes())
         self._map(count + len(ids))
@@ -190,14 +216,20 @@ class VectorFile:
         try:
             with self._ids_path.open("rb") as file:
                 header = file.read(HEADER_BYTES)
-                file.seek(HEADER_BYTES + 16 * max(0, len(self.ids) - 1))
-                last = file.read(16)
+                file.seek(HEADER_BYTES + ID_BYTES * max(0, len(self.ids) - 1))
+                last = file.read(ID_BYTES)
             there = self._rows_there()
         except OSError:
             return not len(self.ids)
         if header != self._header or not len(self.ids):
             return not len(self.ids) and (header != self._header or there == 0)
         return there == len(self.ids) and last == self.ids[-1:].tobytes()
+
+
+def checksums(ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return one for each row; it takes as long as one search."""
+    sums = vectors.view(np.uint32).sum(axis=1, dtype=np.uint32).astype(np.int64)
+    return SALT + ids[:, 0] * 3 + ids[:, 1] * 5 + sums * 7  # type: ignore[no-any-return]
 
 
 def products(rows: NDArray[np.float32], vector: NDArray[np.float32], out: NDArray[np.float32]) -> None:

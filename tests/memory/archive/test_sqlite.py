@@ -116,7 +116,9 @@ def test_a_locked_database_is_waited_for_and_then_called_locked(path: Path, monk
 
 def test_a_folder_in_the_place_of_the_file_is_named(path: Path) -> None:
     path.mkdir(parents=True)
-    assert "cannot be opened" in refusal(path)
+    assert "is a folder: name a file" in refusal(path)
+    with pytest.raises(ArchiveUnavailable, match="is a folder: name a file"):
+        asyncio.run(Archive(SqliteBackend(path)).get(MAIN, "k"))
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
@@ -210,7 +212,9 @@ def vector_files(path: Path) -> list[Path]:
     return files
 
 
-@pytest.mark.parametrize("damage", ["torn ids", "torn vec", "foreign", "gone", "emptied"])
+@pytest.mark.parametrize(
+    "damage", ["torn ids", "torn vec", "foreign", "gone", "emptied", "zeroed", "zeroed ids", "flipped"]
+)
 def test_vector_files_that_are_not_ours_or_not_whole_are_made_again(path: Path, embedded: Archive, damage: str) -> None:
     ids, vectors = vector_files(path)
     if damage == "torn ids":
@@ -222,6 +226,12 @@ def test_vector_files_that_are_not_ours_or_not_whole_are_made_again(path: Path, 
     elif damage == "gone":
         ids.unlink()
         vectors.unlink()
+    elif damage == "zeroed":
+        vectors.write_bytes(bytes(len(vectors.read_bytes())))
+    elif damage == "zeroed ids":
+        ids.write_bytes(ids.read_bytes()[:64] + bytes(len(ids.read_bytes()) - 64))
+    elif damage == "flipped":
+        vectors.write_bytes(vectors.read_bytes()[:3] + b"\xbf" + vectors.read_bytes()[4:])
     else:
         ids.write_bytes(b"")
         vectors.write_bytes(b"")
@@ -258,7 +268,7 @@ def test_many_forgotten_vectors_are_swept_out_of_the_files(path: Path, monkeypat
             writer.remove(ids[3:])
         backend.close()
     ids_file, _ = vector_files(path)
-    assert ids_file.stat().st_size == 64 + 3 * 16
+    assert ids_file.stat().st_size == 64 + 3 * 24
 
 
 def test_where_no_file_can_be_written_vectors_are_searched_in_memory(path: Path, embedded: Archive) -> None:
@@ -272,3 +282,5 @@ def test_where_no_file_can_be_written_vectors_are_searched_in_memory(path: Path,
     assert sorted(asyncio.run(found(archive))) == ["a", "c"]
     asyncio.run(archive.store(MAIN, "d", "a third kitten"))
     assert sorted(asyncio.run(found(archive))) == ["a", "c", "d"]
+    in_the_way = f"vectors cannot be kept, {str(folder)!r} is in the way: move it away"
+    assert asyncio.run(archive.search(MAIN, "宠物")).warning == in_the_way
