@@ -15,7 +15,6 @@ from memory.archive.embedder import Embedder, EmbeddingUnavailable
 from memory.archive.entry import (
     CORE,
     ArchiveRefusal,
-    ArchiveUnavailable,
     Entry,
     EntryMissing,
     Filter,
@@ -85,6 +84,8 @@ class Archive(Upkeep):
         self.clock = clock
         self.access, self.retention = access or AccessPolicy(), retention or Retention()
         super().__init__(backend, Embeddings(backend, embedder))
+        self._loaded = False
+        # something was searched before
         self._searcher = Searcher(Weights(keyword_weight, vector_weight))
 
     @property
@@ -148,10 +149,7 @@ class Archive(Upkeep):
 
         def forget() -> Entry:
             with self.backend.writing() as writer:
-                entry = keeping.forget(writer, key, view, who.agent)
-                if entry is None:
-                    raise missing(key, writer.troubles())
-                return entry
+                return keeping.forget(writer, key, view, who.agent)
 
         return await in_thread(forget)
 
@@ -178,6 +176,8 @@ class Archive(Upkeep):
         chosen = Filter(None if category is None else clean_category(category), clean_tags(tags))
         if not query_words(query):
             return Found([])
+        if search_type != "vector" and (empty := await self._emptiness(who)):
+            return empty
         timeout_s = UNASKED_TIMEOUT_S if unasked else TIMEOUT_S
         meaning, warning = await self._meaning(query, who, search_type, timeout_s)
         words = search_type != "vector"
@@ -196,6 +196,16 @@ class Archive(Upkeep):
             hits, troubles, lacking = await in_thread(find)
             warning = not_by_meaning(lacking, reason)
         return Found(hits, "; ".join([warning, *troubles] if warning else troubles))
+
+    async def _emptiness(self, who: Principal) -> Found | None:
+        """Return what a search finds where there is nothing: before anything heavy is loaded, which takes seconds."""
+
+        def look() -> Found | None:
+            with self.backend.reading() as reader:
+                self._loaded = self._searcher.has_any(reader, self.view(who))
+                return None if self._loaded else Found([], "; ".join(reader.troubles()))
+
+        return None if self._loaded else await in_thread(look)
 
     async def _meaning(
         self, query: str, who: Principal, search_type: SearchType, timeout_s: float
@@ -233,16 +243,6 @@ class Archive(Upkeep):
     async def _meant(self, view: View, key: str, owner: str) -> list[Entry]:
         def find() -> list[Entry]:
             with self.backend.reading() as reader:
-                found = keeping.meant(reader.find(view, key), owner)
-                if not found:
-                    raise missing(key, reader.troubles())
-                return [stored.entry for stored in found]
+                return [stored.entry for stored in keeping.find(reader, key, view, owner)]
 
         return await in_thread(find)
-
-
-def missing(key: str, troubles: Sequence[str]) -> Exception:
-    """Return what to raise for a key that is not found; it may stand in what cannot be read."""
-    if troubles:
-        return ArchiveUnavailable("; ".join(troubles))
-    return EntryMissing(f"there is no entry {key!r}: search for it, or check the key")

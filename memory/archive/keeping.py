@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from memory.archive import index
 from memory.archive.access import View
-from memory.archive.backend import Stored, Writer
-from memory.archive.entry import Entry
+from memory.archive.backend import Reader, Stored, Writer
+from memory.archive.entry import ArchiveUnavailable, Entry, EntryMissing
 from memory.archive.passages import embedded_text
 from memory.archive.text import Terms
 
-__all__ = ["Change", "forget", "meant", "put", "restore", "sweep"]
+__all__ = ["Change", "find", "forget", "meant", "put", "restore", "sweep"]
 
 SWEPT_AT_ONCE = 100
 
@@ -67,13 +67,25 @@ def restore(writer: Writer, entry: Entry, terms: Terms) -> bool:
     return bool(there)
 
 
-def forget(writer: Writer, key: str, view: View, owner: str) -> Entry | None:
-    """Remove all that the key means inside the view; returns the first, or None if there is nothing."""
-    found = meant(writer.find(view, key), owner)
-    if found:
-        writer.remove([each.id for each in found])
-        index.fold(writer)
-    return found[0].entry if found else None
+def find(reader: Reader, key: str, view: View, owner: str) -> list[Stored]:
+    """Return what the key means inside the view, as `meant` does.
+
+    Raises `EntryMissing`, and `ArchiveUnavailable` where it may stand in what cannot be read.
+    """
+    found = meant(reader.find(view, key), owner)
+    if not found and (troubles := reader.troubles()):
+        raise ArchiveUnavailable("; ".join(troubles))
+    if not found:
+        raise EntryMissing(f"there is no entry {key!r}: search for it, or check the key")
+    return found
+
+
+def forget(writer: Writer, key: str, view: View, owner: str) -> Entry:
+    """Remove all that the key means inside the view, and return the first. Raises as `find` does."""
+    found = find(writer, key, view, owner)
+    writer.remove([each.id for each in found])
+    index.fold(writer)
+    return found[0].entry
 
 
 def sweep(writer: Writer, view: View, limit: int) -> int:

@@ -53,6 +53,10 @@ class Searcher:
         self._weights = weights
         self._text = TextSearch()
 
+    def has_any(self, reader: Reader, view: View) -> bool:
+        """Tell whether a search may find anything inside the view."""
+        return bool(reader.partitions(view.owner) or reader.loose(view))
+
     def names(self, reader: Reader, view: View, query: str) -> frozenset[str]:
         """Return the tags and categories that the query names."""
         with self._text.sight(reader, view, query, Filter()) as known:

