@@ -14,6 +14,7 @@ __all__ = [
     "CONVERSATION",
     "CORE",
     "DAILY",
+    "ArchiveInterrupted",
     "ArchiveRefusal",
     "ArchiveUnavailable",
     "Entry",
@@ -46,6 +47,7 @@ class ArchiveRefusal(ValueError):
     ArchiveRefusal(ValueError)
     └── EntryMissing            no such key in what the asker may see
     ArchiveUnavailable(OSError)   the store is busy, damaged, full, read-only, newer or out of reach
+    └── ArchiveInterrupted      it broke off, and kept nothing
     """
 
 
@@ -55,6 +57,10 @@ class EntryMissing(ArchiveRefusal):
 
 class ArchiveUnavailable(OSError):
     """The store itself cannot be used; the text names the file or server and says what to do."""
+
+
+class ArchiveInterrupted(ArchiveUnavailable):
+    """The store broke off and kept nothing of this block: running it once more may work."""
 
 
 @dataclass(frozen=True, slots=True)

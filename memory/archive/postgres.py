@@ -13,8 +13,8 @@ from threading import Lock
 from uuid import UUID, uuid4
 
 from memory.archive.backend import Reader, Writer
-from memory.archive.entry import ArchiveUnavailable
-from memory.archive.postgres_errors import READ_S, WRITE_S, ArchiveInterrupted, Where, server_name
+from memory.archive.entry import ArchiveInterrupted, ArchiveUnavailable
+from memory.archive.postgres_errors import READ_S, WRITE_S, Where, server_name
 from memory.archive.postgres_near import FROM_ROWS, NearIndexes, missing
 from memory.archive.postgres_pool import PostgresPool
 from memory.archive.postgres_schema import Layout, kept_as, prepare
@@ -108,18 +108,22 @@ class PostgresBackend:
             *self._alone(),  # what is committed is seen from here on: each statement looks anew
             "SELECT current_setting('transaction_read_only') = 'on'",
         ]
-        with self._pool.transaction(begin) as (link, (read_only,)):
-            if read_only:
-                raise ArchiveUnavailable(
-                    f"Postgres at {self.place} is read-only: give the address of the primary server, or free its disk"
-                )
-            writer = PostgresWriter(link, layout.has_vectors, self._indexes)
-            yield writer
-            token = uuid4()
-            try:
+        token, committing = uuid4(), False
+        try:
+            with self._pool.transaction(begin) as (link, (read_only,)):
+                if read_only:
+                    raise ArchiveUnavailable(
+                        f"Postgres at {self.place} is read-only: give the address of the primary server, or free its "
+                        "disk"
+                    )
+                writer = PostgresWriter(link, layout.has_vectors, self._indexes)
+                yield writer
+                committing = True
                 link.commit(*kept_as(token))
-            except ArchiveInterrupted:
-                self._learn_outcome(token)
+        except ArchiveInterrupted:
+            if not committing:
+                raise
+            self._learn_outcome(token)
         if writer.rebuilt:  # who builds everything anew has the time for this, too
             try:
                 self.tune()

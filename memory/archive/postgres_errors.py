@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from memory.archive.entry import ArchiveUnavailable
+from memory.archive.entry import ArchiveInterrupted, ArchiveUnavailable
 
 if TYPE_CHECKING:
     import psycopg
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = [
     "READ_S",
     "WRITE_S",
-    "ArchiveInterrupted",
     "Where",
     "is_busy",
     "is_starting",
@@ -91,10 +90,6 @@ class Where(NamedTuple):
     def lock_timeout(self) -> str:
         """As a statement."""
         return f"SET LOCAL lock_timeout = '{round(self.patience_s * 1000)}ms'"
-
-
-class ArchiveInterrupted(ArchiveUnavailable):
-    """The server broke off and kept nothing of this block: running it once more may work."""
 
 
 def unavailable(error: psycopg.Error, where: Where) -> ArchiveUnavailable:

@@ -10,11 +10,11 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, Semaphore
 from typing import TYPE_CHECKING, Any
 
-from memory.archive.entry import ArchiveUnavailable
-from memory.archive.postgres_errors import ArchiveInterrupted, Where, is_busy, is_starting, unreachable
+from memory.archive.entry import ArchiveInterrupted, ArchiveUnavailable
+from memory.archive.postgres_errors import Where, is_busy, is_starting, unreachable
 from memory.archive.postgres_link import PassedOn, PostgresLink
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["PostgresPool"]
 
 SLICE_S = 0.1
+TURN_S = 60.0
 IDLE_S = 300.0
 # What holds unless the URL says otherwise.
 OPTIONS = {
@@ -51,25 +52,46 @@ class PostgresPool:
         self._pool: Connections | None = None
         self._failure: tuple[float, psycopg.Error] | None = None
         # when the last attempt to connect failed, and why
+        self._lost = float("-inf")
+        # when a connection last broke off
+        self._turns = Semaphore(size)
 
     @contextmanager
     def transaction(self, begin: Sequence[str]) -> Iterator[tuple[PostgresLink, tuple[Any, ...]]]:
         """Lend a connection on which `begin` ran, with the row it gave; what is not committed inside is undone."""
         pool = self._open()
-        link, row = self._begun(pool, begin)
-        try:
-            yield link, row
-        finally:
-            give_back(pool, link)
+        with self._turn():
+            link, row = self._begun(pool, begin)
+            try:
+                yield link, row
+            except ArchiveInterrupted:
+                self._lost = time.monotonic()
+                raise
+            finally:
+                give_back(pool, link)
 
     def run_alone(self, statement: str) -> None:
         """Run a statement that may not stand in a transaction."""
         pool = self._open()
-        link = PostgresLink(self._take(pool), self.where)
+        with self._turn():
+            link = PostgresLink(self._take(pool), self.where)
+            try:
+                link.run(statement)
+            finally:
+                give_back(pool, link)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait until one of the connections is free, first come, first served. Who has one asks for no other."""
+        if not self._turns.acquire(timeout=TURN_S):
+            raise ArchiveUnavailable(
+                f"all {self._size} connections to Postgres at {self.where.place} have been in use for {TURN_S:g} s: "
+                "raise max_connections"
+            )
         try:
-            link.run(statement)
+            yield
         finally:
-            give_back(pool, link)
+            self._turns.release()
 
     def close(self) -> None:
         with self._lock:
@@ -84,7 +106,7 @@ class PostgresPool:
             try:
                 return link, link.begin(begin)
             except ArchiveInterrupted as error:
-                lost = error
+                lost, self._lost = error, time.monotonic()
                 give_back(pool, link)
             except BaseException:
                 give_back(pool, link)
@@ -92,7 +114,10 @@ class PostgresPool:
         raise lost
 
     def _take(self, pool: Connections) -> psycopg.Connection[Any]:
-        """Wait for a connection. A server out of reach is reported at once; one that starts or is full, late."""
+        """Wait for a connection.
+
+        A server out of reach is reported at once; one that starts, is full, or was there a moment ago, late.
+        """
         from psycopg_pool import PoolClosed, PoolTimeout  # optional, see `_make`
 
         began, patience_s = time.monotonic(), self.where.patience_s
@@ -105,13 +130,12 @@ class PostgresPool:
                 waited = time.monotonic() - began
             if self._failure is not None and self._failure[0] >= began:
                 failure = self._failure[1]
-                if waited > patience_s or not (is_starting(failure) or is_busy(failure)):
+                restarting = time.monotonic() - self._lost < patience_s or is_starting(failure)
+                if waited > patience_s or not (restarting or is_busy(failure)):
                     raise unreachable(failure, self.where) from failure
                 time.sleep(SLICE_S)  # the pool would try again and again
             elif waited > patience_s:
-                raise ArchiveUnavailable(
-                    f"all {self._size} connections to Postgres at {self.where.place} are in use: raise max_connections"
-                )
+                raise ArchiveUnavailable(f"Postgres at {self.where.place} did not answer in time: try again later")
 
     def _open(self) -> Connections:
         with self._lock:

@@ -8,8 +8,8 @@ import logging
 from typing import NamedTuple
 from uuid import UUID
 
-from memory.archive.entry import ArchiveUnavailable
-from memory.archive.postgres_errors import WRITE_S, ArchiveInterrupted, Where
+from memory.archive.entry import ArchiveInterrupted, ArchiveUnavailable
+from memory.archive.postgres_errors import WRITE_S, Where
 from memory.archive.postgres_link import PostgresLink
 from memory.archive.postgres_pool import PostgresPool
 from memory.archive.sql_tables import TABLE_VERSION, Types, tables

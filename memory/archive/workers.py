@@ -9,6 +9,8 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from memory.archive.entry import ArchiveInterrupted
+
 __all__ = ["in_thread"]
 
 IDLE_LIMIT = 8
@@ -20,13 +22,19 @@ _idle: list[SimpleQueue[Job]] = []
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Run `work` and wait for it. A wait that is cancelled leaves the work to end by itself."""
+    """Run `work` and wait for it, once more if the store broke off and kept nothing of it.
+
+    A wait that is cancelled leaves the work to end by itself.
+    """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
     def job() -> None:
         try:
-            result = work()
+            try:
+                result = work()
+            except ArchiveInterrupted:
+                result = work()
         except BaseException as error:
             _hand_over(loop, future, future.set_exception, error)
         else:

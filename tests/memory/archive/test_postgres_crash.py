@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Iterator
+from typing import Literal
 
 import postgres
 import pytest
 from cut_proxy import CutProxy
 
+from memory.archive import Archive, Principal
 from memory.archive.access import View
-from memory.archive.entry import ArchiveUnavailable, Entry
+from memory.archive.entry import ArchiveInterrupted, ArchiveUnavailable, Entry
 from memory.archive.postgres import PostgresBackend
-from memory.archive.postgres_errors import ArchiveInterrupted
 from memory.archive.text import analyse
+
+MAIN = Principal("main")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +77,7 @@ def test_what_was_acknowledged_is_there_after_the_server_was_killed(server: post
 
 
 def test_after_a_restart_the_next_call_works(server: postgres.PostgresServer) -> None:
-    backend = PostgresBackend(server.url, schema="restarted")
+    backend = PostgresBackend(server.url, schema="restarted", patience_s=0.3)
     store(backend, "a")
     readings = [backend.reading() for _ in range(5)]
     for reading in readings:
@@ -81,8 +85,9 @@ def test_after_a_restart_the_next_call_works(server: postgres.PostgresServer) ->
     for reading in readings:
         reading.__exit__(None, None, None)
     server.stop()
-    with pytest.raises(ArchiveUnavailable, match="cannot be reached"):
-        keys(backend)
+    for _ in range(2):  # it might come back in a moment, and did not
+        with pytest.raises(ArchiveUnavailable, match="cannot be reached"):
+            keys(backend)
     server.start()
     assert keys(backend) == {"a"}
     store(backend, "b")
@@ -152,4 +157,48 @@ def test_a_commit_that_nobody_can_tell_of_is_left_open(server: postgres.Postgres
     with pytest.raises(ArchiveUnavailable, match="look before you store again") as caught:
         store(backend, "b")
     assert not isinstance(caught.value, ArchiveInterrupted)
+    backend.close()
+
+
+@pytest.mark.parametrize(
+    ("word", "when"), [("INSERT INTO entries", "after"), ("COMMIT", "before"), ("COMMIT", "after")]
+)
+def test_a_call_whose_connection_breaks_off_is_made_once_more(
+    server: postgres.PostgresServer, proxy: CutProxy, word: str, when: Literal["before", "after"]
+) -> None:
+    backend = PostgresBackend(server.tcp_url(port=proxy.port), schema=f"again{word[0]}{when}")
+    archive = Archive(backend)
+    asyncio.run(archive.store(MAIN, "a", "words"))
+    proxy.cut_at(word, when)
+    assert asyncio.run(archive.store(MAIN, "b", "words")).status == "created"
+    proxy.cut_at("FROM vocables", "before")
+    assert [hit.entry.key for hit in asyncio.run(archive.search(MAIN, "words")).hits] == ["b", "a"]
+    assert proxy.cuts == 2
+    backend.close()
+
+
+def test_a_restart_of_the_server_fails_no_call(server: postgres.PostgresServer) -> None:
+    backend = PostgresBackend(server.url, schema="seamless", patience_s=30)
+    archive = Archive(backend)
+    restarted = threading.Event()
+
+    def restart() -> None:
+        server.stop()
+        server.start()
+        restarted.set()
+
+    async def use(number: int) -> int:
+        count = 0
+        while count < 5 or not restarted.is_set():
+            await archive.store(MAIN, f"{number}-{count}", "words")
+            await archive.search(MAIN, "words")
+            count += 1
+        return count
+
+    async def everybody() -> int:
+        await archive.store(MAIN, "first", "words")
+        threading.Thread(target=restart).start()
+        return sum(await asyncio.gather(*(use(number) for number in range(4))))
+
+    assert asyncio.run(everybody()) + 1 == len(keys(backend))
     backend.close()

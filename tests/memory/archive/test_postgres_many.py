@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 
 import postgres
 
-from memory.archive import keeping
+from memory.archive import Archive, Principal, keeping
 from memory.archive.access import View
 from memory.archive.entry import Entry
 from memory.archive.postgres import PostgresBackend
@@ -65,3 +66,23 @@ def test_eight_writers_and_four_readers_lose_nothing_and_never_fail() -> None:
         backend.close()
     own = {f"{number}-{turn}" for number in range(WRITERS) for turn in range(STORES) if turn % 5}
     assert found == own | {"shared"}
+
+
+def test_more_calls_at_once_than_connections_wait_for_their_turn_however_long() -> None:
+    with postgres.schema() as schema:
+        backend = PostgresBackend(postgres.url(), schema=schema, max_connections=2, patience_s=0.2)
+        archive, me = Archive(backend), Principal("main")
+
+        async def everybody() -> None:
+            await archive.store(me, "first", "words")
+            with backend.reading(), backend.reading():  # nobody else has a turn for longer than the patience
+                calls = [
+                    archive.store(me, f"k{n}", "words") if n % 2 else archive.search(me, "words") for n in range(60)
+                ]
+                waiting = asyncio.gather(*calls)
+                await asyncio.sleep(0.8)
+            await waiting
+
+        asyncio.run(everybody())
+        assert asyncio.run(archive.stats())["entries"] == 31
+        backend.close()
