@@ -86,6 +86,7 @@ ORDER = "|".join(
         rf"{START}[fAYu]{{0,4}}(?:Q|P[fAYu]{{0,5}}[LA]){END}",  # disregard the above
         rf"{START}A[fY]{{0,3}}[xZ]?(?:R&)?I{END}",  # ignore all instructions
         rf"{START}[fAYPQpRI]{{0,5}}Z[ISRL]",  # ignore the system prompt
+        rf"(?<![^.,:na])V[fAYPQZa,.:]{{0,9}}[APQZ][fAYPQZ,.]{{0,6}}[ISR](?!t){END}",  # ignore, all prior rules
         rf"(?:{START}|W)[fApZ]{{0,3}}Y[fAPQ]{{0,4}}[xszZ]{{0,2}}[ISR]",  # forget your rules
         rf"W:?{NEAR}[PQ][fAYPQ]{{0,4}}[IS](?!t)",  # override the earlier instructions
         rf"B[fAYu]{{0,4}}[PYZ][fAYPz]{{0,6}}[ISRL][fAa]{{0,3}}(?:{VERB}|W)",  # take the rules above and forget them
@@ -126,6 +127,7 @@ def holds_order(text: str) -> bool:
 
 
 def _holds_order(plain: str) -> bool:
+    plain = re.sub(r"(?<=s)\s+[\"'“‘«](?=\w)", ": ", plain)  # what somebody says is no more harmless in quotes
     joined = re.sub(rf"(?<={IDEOGRAPH})[^\w,:;.!?、。¶]+(?={IDEOGRAPH})", "", plain)
     words = re.findall(WORD, joined)
     if VERBS.isdisjoint(words):
