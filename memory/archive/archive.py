@@ -84,8 +84,8 @@ class Archive(Upkeep):
         self.clock = clock
         self.access, self.retention = access or AccessPolicy(), retention or Retention()
         super().__init__(backend, Embeddings(backend, embedder))
-        self._loaded = False
-        # something was searched before
+        self._searched: set[str | None] = set()
+        # by owner, or None for all: what they had could be searched
         self._searcher = Searcher(Weights(keyword_weight, vector_weight))
 
     @property
@@ -176,7 +176,7 @@ class Archive(Upkeep):
         chosen = Filter(None if category is None else clean_category(category), clean_tags(tags))
         if not query_words(query):
             return Found([])
-        if search_type != "vector" and (empty := await self._emptiness(who)):
+        if search_type != "vector" and (empty := await self._emptiness(self.view(who))):
             return empty
         timeout_s = UNASKED_TIMEOUT_S if unasked else TIMEOUT_S
         meaning, warning = await self._meaning(query, who, search_type, timeout_s)
@@ -197,15 +197,17 @@ class Archive(Upkeep):
             warning = not_by_meaning(lacking, reason)
         return Found(hits, "; ".join([warning, *troubles] if warning else troubles))
 
-    async def _emptiness(self, who: Principal) -> Found | None:
+    async def _emptiness(self, view: View) -> Found | None:
         """Return what a search finds where there is nothing: before anything heavy is loaded, which takes seconds."""
 
         def look() -> Found | None:
             with self.backend.reading() as reader:
-                self._loaded = self._searcher.has_any(reader, self.view(who))
-                return None if self._loaded else Found([], "; ".join(reader.troubles()))
+                if not self._searcher.has_any(reader, view):
+                    return Found([], "; ".join(reader.troubles()))
+                self._searched.add(view.owner)
+                return None
 
-        return None if self._loaded else await in_thread(look)
+        return None if view.owner in self._searched else await in_thread(look)
 
     async def _meaning(
         self, query: str, who: Principal, search_type: SearchType, timeout_s: float

@@ -90,7 +90,7 @@ class SqliteWriter(SqlWriter):
         ((store,),) = self.link.rows("SELECT id FROM store")
         files = self.files(store)
         found = files.nearest(self.link.rows, model, owners, vector, limit)
-        self._troubles = files.troubles()
+        self._troubles = files.troubles(model, owners)
         return found
 
     def troubles(self) -> Sequence[str]:

@@ -61,8 +61,8 @@ class VectorFiles:
         digest = hashlib.sha256("\0".join([self.store, owner, model, str(dimensions)]).encode()).digest()
         return VectorFile(self._folder / f"{self._name}-{digest[:8].hex()}", digest, dimensions)
 
-    def troubles(self) -> list[str]:
-        return sorted({file.trouble for file in self._open.values() if file.trouble})
+    def troubles(self, model: str, owners: Sequence[str]) -> list[str]:
+        return sorted({self._open[owner, model].trouble for owner in owners} - {""})
 
     def close(self) -> None:
         with self._lock:

@@ -379,3 +379,12 @@ def test_what_looks_like_a_function_word_and_is_none_leads_to_its_entry(kept: St
     }.items():
         run(archive.store(MAIN, name, content))
     assert run(found(archive, MAIN, query))[0] == key
+
+
+def test_what_an_empty_archive_answers_does_not_depend_on_what_others_searched(kept: Stage) -> None:
+    archive = kept.archive(acl=True, vectors=True)
+    kept.embedder.fail()
+    before = run(archive.search(BOB, "kitten"))
+    run(archive.store(ALICE, "k", "my kitten"))
+    run(archive.search(ALICE, "kitten"))
+    assert run(archive.search(BOB, "kitten")) == before
