@@ -11,7 +11,7 @@ from agent.compaction import Compactor
 from agent.delegation import AgentLimits, Delegation, with_role
 from agent.events import Emit, Event, Notice, ToolFinished, ToolStarted, ignore
 from agent.history import History
-from agent.home import MemoryDir
+from agent.home import MemoryDir, home_folders
 from agent.loop import react
 from agent.memory_layers import MemoryLayers
 from agent.messages import Message, Model, Usage, scrub, text_of, user_message
@@ -70,7 +70,6 @@ class Agent:
         self.instructions = instructions
         self.max_steps, self.max_retries = max_steps, max_retries
         self.policy = ToolPolicy(None) if policy is None else policy
-        self.approve = approve
         self.limits = limits or AgentLimits()
         self.private = list(private)
         self.usage = Usage()
@@ -85,6 +84,8 @@ class Agent:
         self._compactor = Compactor(self._history, context_budget, self._spent.append)
         own = [make_task_tool(self.delegate)] if can_delegate else []
         self.registry = ToolRegistry([*tools, *self.memory.tools(), *own], policy=self.policy, approve=approve)
+        self.approve = self.registry.approve
+        # Which asks one question after the other, those of sub-agents too
         self._build_prompt()
 
     def _origin(self) -> Origin:
@@ -202,7 +203,7 @@ class Agent:
         are given to it on purpose instead, barred likewise, and never a tool that may not be inherited at all.
         """
         sessions = [] if self.session is None else [self.session.path.parent]
-        folders = [*self.private, *self.memory.folders, *sessions]
+        folders = [*self.private, *self.memory.folders, *home_folders(self.cwd), *sessions]
         chosen = self.registry.inheritable() if tools is None else [tool for tool in tools if tool.inheritable]
         return SubAgent(
             model=self.model,

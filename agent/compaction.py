@@ -14,6 +14,8 @@ from agent.retry import complete
 
 __all__ = ["Compactor"]
 
+FITS_AFTER_REFUSAL = 0.8  # of a request that the server found too long
+
 
 class Compactor:
     """Shortens a talk by whole rounds, with one summary request, at most once a turn and in big steps."""
@@ -53,19 +55,22 @@ class Compactor:
         fixed = self.meter.messages(self._history.messages[:1]) + self.meter.tools(schemas)
         self._estimated = fixed + self.meter.messages(self._history.talk)
         if overflow:
-            return await self.shorten(
-                model, emit=emit, max_retries=max_retries, why="the server found the request too long"
-            )
-        if self._estimated <= self.budget_tokens:
+            why = "the server found the request too long"
+            # The window is smaller than we thought, in this turn and in those that follow.
+            self.budget_tokens = min(self.budget_tokens, int(self._estimated * FITS_AFTER_REFUSAL))
+        elif self._estimated <= self.budget_tokens:
             return False
-        why = f"about {self._estimated} tokens, over the budget of {self.budget_tokens}"
+        else:
+            why = f"about {self._estimated} tokens, over the budget of {self.budget_tokens}"
         if fixed >= self.budget_tokens:
             return self._give_up(
-                f"{why}, and {fixed} of them are the system prompt and the tools, which stay: a larger "
-                "agent.context_budget or fewer tools would help",
+                f"{why}, and about {fixed} tokens are the system prompt and the tools, which stay: fewer tools, shorter "
+                "instructions or a larger agent.context_budget would help",
                 emit,
             )
-        return await self.shorten(model, emit=emit, max_retries=max_retries, why=why, fixed=fixed)
+        shorter = await self.shorten(model, emit=emit, max_retries=max_retries, why=why, fixed=fixed)
+        self._estimated = fixed + self.meter.messages(self._history.talk)
+        return shorter
 
     async def shorten(self, model: Model, *, emit: Emit, max_retries: int, why: str, fixed: int = 0) -> bool:
         """Put a summary in place of the older part of the talk. False, with a notice, where that cannot help.

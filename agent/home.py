@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["HOME_NAME", "MemoryDir", "find_context_files", "find_memory_dir", "find_sessions_dir"]
+__all__ = ["HOME_NAME", "MemoryDir", "find_context_files", "find_memory_dir", "find_sessions_dir", "home_folders"]
 
 HOME_NAME = ".my_agent_core"
 CONTEXT_FILE = "AGENTS.md"
@@ -26,6 +26,11 @@ def find_memory_dir(setting: MemoryDir, cwd: Path | str) -> Path | None:
         found = Path(cwd) / HOME_NAME / "memory"
         return found.absolute() if found.is_dir() else None
     return (Path(cwd) / Path(setting).expanduser()).absolute()
+
+
+def home_folders(cwd: Path | str) -> list[Path]:
+    """Return the folders of memory, archive and sessions that a project has, or may have later, in use or not."""
+    return [Path(cwd).absolute() / HOME_NAME / name for name in ("memory", "archive", "sessions")]
 
 
 def find_sessions_dir(cwd: Path | str) -> Path:

@@ -61,7 +61,7 @@ def build_agent(config: Config, options: Options, *, model: Model, approve: Appr
             timeout_s=limits.timeout_s,
             side_by_side=limits.side_by_side,
         ),
-        private=[find_sessions_dir(config.cwd)],
+        private=_private_folders(config),
         name=settings.agent.name,
         cwd=config.cwd,
     )
@@ -72,6 +72,13 @@ def build_agent(config: Config, options: Options, *, model: Model, approve: Appr
 def curated_dir(config: Config, options: Options) -> Path | None:
     """Return the folder of the curated memory, or None where memory is off."""
     return None if options.no_memory else find_memory_dir(config.settings.memory.curated.dir or None, config.cwd)
+
+
+def _private_folders(config: Config) -> list[Path]:
+    """Return what no sub-agent may touch, also where this run does without memory."""
+    memory = config.settings.memory
+    named = [config.folder(name) for name in (memory.path, memory.curated.dir) if name]
+    return [find_sessions_dir(config.cwd), *named]
 
 
 def _build_tools(config: Config, provider: MemoryProvider | None, *, outputs: Path) -> list[Tool]:

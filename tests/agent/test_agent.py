@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent import Agent, Completion, Notice, ProviderFailed, ScriptedModel, Session, Usage
+from agent import Agent, Completion, ContextOverflow, Notice, ProviderFailed, ScriptedModel, Session, Usage
 from memory import MemoryStore
 from tools import ToolCall, make_file_tools
 
@@ -180,6 +180,48 @@ def test_a_talk_over_its_budget_is_compacted_once_and_goes_on(tmp_path: Path) ->
     resumed = Session.open(session.path) if asyncio.run(agent.close()) is None else None
     assert resumed is not None
     assert resumed.messages == agent.messages
+
+
+def test_a_window_smaller_than_the_budget_is_learned_from_the_server(tmp_path: Path) -> None:
+    summaries, refused = 0, 0
+
+    def answer(messages: Any, tools: Any) -> Any:
+        nonlocal summaries, refused
+        if not tools:
+            summaries += 1
+            return "SUMMARY"
+        if len(json.dumps(list(messages))) > 20_000:
+            refused += 1
+            return ContextOverflow("maximum context length is 5000 tokens")
+        return "answer " + "words " * 150
+
+    agent = Agent(model=ScriptedModel(answer, check=False), cwd=tmp_path, context_budget=100_000)
+
+    async def talk() -> None:
+        for number in range(60):
+            await agent.run(f"question {number} " + "words " * 100)
+
+    asyncio.run(talk())
+    assert refused == 1
+    assert 2 <= summaries < 8
+
+
+def test_the_estimate_after_a_compaction_is_of_what_was_sent(tmp_path: Path) -> None:
+    def answer(messages: Any, tools: Any) -> Any:
+        if not tools:
+            return "SUMMARY"
+        size = len(json.dumps(list(messages), ensure_ascii=False)) // 3
+        return Completion(content="answer " + "words " * 150, usage=Usage(prompt_tokens=size))
+
+    agent = Agent(model=ScriptedModel(answer, check=False), cwd=tmp_path, context_budget=6_000)
+
+    async def talk() -> None:
+        for number in range(30):
+            await agent.run(f"question {number} " + "words " * 100)
+            estimated = agent.context_parts()["talk"]
+            assert estimated == pytest.approx(len(json.dumps(agent.messages)) / 3, rel=0.25)
+
+    asyncio.run(talk())
 
 
 def test_no_summary_is_asked_for_where_prompt_and_tools_alone_are_over_the_budget(tmp_path: Path) -> None:

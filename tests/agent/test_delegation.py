@@ -239,3 +239,46 @@ def test_a_sub_agent_cannot_be_made_with_memory(tmp_path: Path) -> None:
     assert child.session is None
     with pytest.raises(TypeError):
         agent.spawn(memory_dir=tmp_path)  # type: ignore[call-arg]
+
+
+def test_sub_agents_ask_their_questions_one_after_the_other(tmp_path: Path) -> None:
+    asking: list[int] = [0]
+
+    async def approve(call: ToolCall, preview: str) -> bool:
+        asking[0] += 1
+        alone = asking[0] == 1
+        await asyncio.sleep(0.05)
+        asking[0] -= 1
+        return alone
+
+    family = Family(
+        [tasks("job a", "job b"), "done"],
+        lambda messages: (
+            "written" if messages[-1]["role"] == "tool" else call("file_write", "w", path="f", content="x")
+        ),
+    )
+    agent = Agent(
+        model=family.model,
+        cwd=tmp_path,
+        tools=make_file_tools(tmp_path),
+        policy=ToolPolicy({"file_write": "supervised"}),
+        approve=approve,
+    )
+    play(agent)
+    told = [request.messages[-1]["content"] for request in family.of_children() if len(request.messages) > 2]
+    assert len(told) == 2
+    assert not any("denied" in text for text in told)
+
+
+def test_a_sub_agent_cannot_read_a_memory_that_is_switched_off(tmp_path: Path) -> None:
+    kept = tmp_path / ".my_agent_core" / "memory" / "MEMORY.md"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("canary")
+    family = Family(
+        [tasks("job a"), "done"],
+        lambda messages: (
+            "read" if messages[-1]["role"] == "tool" else call("file_read", "r", path=str(kept.relative_to(tmp_path)))
+        ),
+    )
+    play(Agent(model=family.model, cwd=tmp_path, tools=make_file_tools(tmp_path), memory_dir=False))
+    assert "canary" not in json.dumps([request.messages for request in family.of_children()])
