@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 from agent.app.exits import AppProblem, Exit, UsageProblem
@@ -46,7 +47,8 @@ def report(error: BaseException, code: int, kind: str, words: Sequence[str]) -> 
 
         told = {"kind": kind, "message": sentence(error)}
         whole = outcome(exit_code=int(code), error=told)
-        output.line(whole if _is_run(words) else {"exit_code": int(code), "error": told})
+        with suppress(OSError):  # stdout may be what failed
+            output.line(whole if _is_run(words) else {"exit_code": int(code), "error": told})
     show_trace(error, output)
 
 

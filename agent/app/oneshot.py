@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,7 @@ def run(options: Options, task: str | None) -> int:
     form = options.output_format or ("json" if options.json else "text")
     if options.json and form == "text":
         raise UsageProblem("--json and --output-format text exclude each other")
-    if options.timeout_s is not None and options.timeout_s <= 0:
+    if options.timeout_s is not None and not options.timeout_s > 0:
         raise UsageProblem(f"--timeout {options.timeout_s:g} must be more than 0 seconds")
     config = load_config(options)
     color = "never" if form != "text" and options.color is None else config.settings.ui.color
@@ -108,9 +109,17 @@ class OneShot:
         return agent, progress
 
     async def _turn(self, agent: Agent, progress: Progress, text: str, deadline: float | None) -> Reply:
+        self.turn = asyncio.current_task()
+        try:
+            return await self._played(agent, progress, text, deadline)
+        except asyncio.CancelledError:
+            if self.reader_left is not None:
+                raise self.reader_left from None
+            raise
+
+    async def _played(self, agent: Agent, progress: Progress, text: str, deadline: float | None) -> Reply:
         from agent.app.signals import cancel_on_signals
 
-        self.turn = asyncio.current_task()
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
         try:
             with cancel_on_signals():
@@ -120,10 +129,6 @@ class OneShot:
             if not clock.expired():
                 raise
             raise TimedOut(f"stopped: the time limit of {self.options.timeout_s:g} s (--timeout) passed") from error
-        except asyncio.CancelledError:
-            if self.reader_left is not None:
-                raise self.reader_left from None
-            raise
         finally:
             progress.end()
             await agent.close()
@@ -155,7 +160,8 @@ class OneShot:
         self.output.problem(f"my-agent: {message}")
         show_trace(error, self.output)
         if self.form != "text":
-            self._print_outcome(code, {"kind": kind, "message": message})
+            with suppress(OSError):  # stdout may be what failed
+                self._print_outcome(code, {"kind": kind, "message": message})
         return code
 
     def _print_outcome(self, code: int, error: dict[str, str] | None, **parts: str) -> None:

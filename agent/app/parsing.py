@@ -35,7 +35,9 @@ def call(path: Sequence[str], command: Command, words: Sequence[str]) -> int:
 def parse(path: Sequence[str], command: Command, words: Sequence[str]) -> tuple[Options, dict[str, Any]]:
     """Return what the shared flags say, and the command's own parameters."""
     parser = _parser(path, command)
-    known, rest = parser.parse_known_intermixed_args(list(words))
+    # argparse loses what stands behind `--` where flags and arguments may mix
+    read = parser.parse_known_args if "--" in words else parser.parse_known_intermixed_args
+    known, rest = read(list(words))
     if rest and not rest[0].startswith("-"):
         parser.error(f"{rest[0]!r} is one word too many: a text with blanks needs quotes")
     if rest:

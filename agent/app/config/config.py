@@ -156,6 +156,13 @@ def _unknown_key(path: Path) -> str:
 
 def _environment(env: Mapping[str, str]) -> Values:
     """Return what the environment sets: `MY_AGENT_` and the key in capitals, `_` for each dot."""
+    if fixed := env.get("MY_AGENT_NOW"):
+        from datetime import datetime  # only where the clock is set
+
+        try:
+            datetime.fromisoformat(fixed)
+        except ValueError as error:
+            raise ConfigProblem(f"MY_AGENT_NOW = {fixed!r} is no time; write 2026-03-01T09:00:00Z") from error
     leaves = dict(known_leaves(Settings))
     names = [*_ENVIRONMENT.items()]
     if any(name.startswith("MY_AGENT_") for name in env):

@@ -222,3 +222,40 @@ def test_events_that_nobody_reads_end_the_turn(place: Place, wire: Wire) -> None
 def test_a_flag_of_run_alone_makes_a_prompt_a_task(place: Place, wire: Wire) -> None:
     wire(message("42"))
     assert place.process("--json", "what is it?").json["result"] == "42"
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--output-format", "stream-json"]])
+def test_a_full_disk_behind_stdout_is_told_in_a_sentence(place: Place, wire: Wire, form: list[str]) -> None:
+    wire(*[message("hello")] * 2)
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = place.finish(place.start("run", "hi", *form, stdout=full))
+    assert done.code == 8
+    assert "No space left" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_reader_who_leaves_a_stream_of_events_is_no_news(place: Place, wire: Wire) -> None:
+    wire(message("hello"))
+    process = place.start("run", "hi", "--output-format", "stream-json")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr is not None
+    said = process.stderr.read().decode()
+    assert process.wait(20) == 141
+    assert "Cancelled" not in said
+
+
+@pytest.mark.parametrize("word", ["-x", "--json", "--help"])
+def test_behind_two_dashes_everything_is_text(place: Place, wire: Wire, word: str) -> None:
+    server = wire(message("fine"))
+    assert place.process("run", "--", word).out == "fine\n"
+    assert server.requests[0].messages[-1]["content"] == word
+
+
+@pytest.mark.parametrize(("env", "words"), [({}, ["--timeout", "nan"]), ({"MY_AGENT_NOW": "yesterday"}, [])])
+def test_a_time_that_is_none_is_a_wrong_line(place: Place, env: dict[str, str], words: list[str]) -> None:
+    place.env |= env
+    done = place.process("run", "hi", "--offline", *words)
+    assert done.code == 2
+    assert "internal" not in done.err
