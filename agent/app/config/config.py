@@ -9,9 +9,10 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from agent.app.config.checking import Path, Value, Values, build, dotted, flatten, from_text, known_leaves
+from agent.app.config.checking import Path, Value, Values, build, dotted, flatten, known_leaves
+from agent.app.config.environment import from_environment
 from agent.app.config.project import TOOLS, joined
 from agent.app.config.settings import Settings
 from agent.app.exits import ConfigProblem, UsageProblem, guess
@@ -20,13 +21,7 @@ from agent.home import HOME_NAME
 
 __all__ = ["Config", "load_config", "project_file", "user_file", "working_folder"]
 
-_ENVIRONMENT = {  # beside MY_AGENT_<KEY>, which goes first
-    "OPENAI_BASE_URL": ("provider", "base_url"),
-    "OPENAI_MODEL": ("provider", "model"),
-    "MY_AGENT_BASE_URL": ("provider", "base_url"),
-    "MY_AGENT_MODEL": ("provider", "model"),
-    "MY_AGENT_MEMORY_DIR": ("memory", "curated", "dir"),
-}
+MEMORY_DIR = ("memory", "curated", "dir")
 _FLAGS: dict[str, Path] = {
     "model": ("provider", "model"),
     "base_url": ("provider", "base_url"),
@@ -34,7 +29,7 @@ _FLAGS: dict[str, Path] = {
     "agent": ("agent", "name"),
     "max_steps": ("agent", "max_steps"),
     "max_agents": ("agents", "max_agents"),
-    "memory_dir": ("memory", "curated", "dir"),
+    "memory_dir": MEMORY_DIR,
     "color": ("ui", "color"),
 }
 
@@ -93,13 +88,15 @@ def load_config(options: Options, env: Mapping[str, str] = os.environ) -> Config
         own, theirs = _file_values(user, warnings), _file_values(project, warnings)
         values, ignored = joined(own, theirs, project.path, project.content)
         warnings += ignored
-    values |= _environment(env)
+    values |= from_environment(env, warnings)
     if profile := options.profile or env.get("MY_AGENT_PROFILE", ""):
         values |= _profile_values(profile, values)
     values |= _flag_values(options)
     settings: Settings = build(Settings, values)
     _check_together(settings, values, warnings)
-    return Config(settings, cwd, values, tuple(files), tuple(warnings))
+    config = Config(settings, cwd, values, tuple(files), tuple(warnings))
+    _check_memory_dir(config, options)
+    return config
 
 
 def working_folder(options: Options) -> FilePath:
@@ -142,6 +139,9 @@ def _file_values(file: ConfigFile, warnings: list[str]) -> Values:
     build(Settings, values)  # what is wrong in the file is wrong, also where something else sets the key
     sections: dict[str, list[str]] = {}
     for path in unknown:
+        if path[0] == "security":  # what is not heard would protect nothing
+            meant = dotted((*TOOLS, path[-1]))
+            raise ConfigProblem(f"{file.path}: unknown key {_unknown_key(path)}; the verdict on a tool is {meant}")
         sections.setdefault(path[0] if len(path) > 1 else "", []).append(_unknown_key(path))
     warnings += [f"{file.path}: unknown key{'s' * (len(keys) > 1)} {', '.join(keys)}" for keys in sections.values()]
     return values
@@ -152,24 +152,6 @@ def _unknown_key(path: Path) -> str:
         return f"{dotted(path)} (keys do not belong into a file: name the variable in provider.api_key_env)"
     meant = guess(dotted(path), [dotted(known) for known, _ in known_leaves(Settings)])[2:].replace("'", "")
     return f"{dotted(path)} ({meant})" if meant else dotted(path)
-
-
-def _environment(env: Mapping[str, str]) -> Values:
-    """Return what the environment sets: `MY_AGENT_` and the key in capitals, `_` for each dot."""
-    if fixed := env.get("MY_AGENT_NOW"):
-        from datetime import datetime  # only where the clock is set
-
-        try:
-            datetime.fromisoformat(fixed)
-        except ValueError as error:
-            raise ConfigProblem(f"MY_AGENT_NOW = {fixed!r} is no time; write 2026-03-01T09:00:00Z") from error
-    leaves = dict(known_leaves(Settings))
-    names = [*_ENVIRONMENT.items()]
-    if any(name.startswith("MY_AGENT_") for name in env):
-        names += [("MY_AGENT_" + "_".join(path).upper(), path) for path in leaves]
-    return {
-        path: Value(from_text(leaves[path], env[name]), f"environment {name}") for name, path in names if env.get(name)
-    }
 
 
 def _profile_values(name: str, values: Values) -> Values:
@@ -209,6 +191,8 @@ def _check_together(settings: Settings, values: Values, warnings: Sequence[str])
             raise ConfigProblem(f"{dotted(path)} = {value!r} ({origin}) must begin with http:// or https://")
         if path[-1] == "api_key_env" and (not value.replace("_", "a").isalnum() or value.startswith("sk-")) and value:
             raise ConfigProblem(f"{dotted(path)} ({origin}) must be the name of a variable, not the key itself")
+        if path[-1] == "extra_body" and value:
+            _check_extra_body(path, value, origin)
     memory = settings.memory
     if memory.backend == "postgres" and not memory.postgres.url:
         ignored = "".join(f". {warning}" for warning in warnings if "memory.postgres.url" in warning)
@@ -220,3 +204,20 @@ def _check_together(settings: Settings, values: Values, warnings: Sequence[str])
     if memory.keyword_weight + memory.vector_weight == 0:
         origin = values["memory", "keyword_weight"].origin
         raise ConfigProblem(f"memory.keyword_weight ({origin}) and memory.vector_weight are both 0; one must count")
+
+
+def _check_extra_body(path: Path, value: Mapping[str, Any], origin: str) -> None:
+    from agent.request_body import RequestBody  # only where there are such fields
+
+    try:
+        RequestBody("", extra_body=value).encode([], [], "auto")
+    except (TypeError, ValueError) as error:
+        raise ConfigProblem(f"{dotted(path)} ({origin}) cannot be sent: {error}") from error
+
+
+def _check_memory_dir(config: Config, options: Options) -> None:
+    """Refuse a file in the place of the folder: a session would go on without memory."""
+    name = config.settings.memory.curated.dir
+    folder = config.folder(name)
+    if name and not options.no_memory and any(map(os.path.isfile, (folder, *folder.parents))):
+        raise ConfigProblem(f"memory.curated.dir = {name!r} ({config.origin(MEMORY_DIR)}) is a file; name a folder")

@@ -112,6 +112,11 @@ def test_the_seed_loads_as_it_stands(place: Place, load: Any) -> None:
         ('[memory]\nbackend = "sqlite"\nprovider = "mine"', ["memory.provider", "'sqlite'", "choose one"]),
         ("[memory]\nkeyword_weight = 0.0\nvector_weight = 0", ["memory.keyword_weight", "both 0"]),
         ("[memory]\nbackend = \n", ["not valid TOML", "line 2"]),
+        ('[security.tool_policy]\nshell = "deny"', ["security.tool_policy.shell", "security.tool_policy.tools.shell"]),
+        ('[security.policy.tools]\nshell = "deny"', ["security.policy", "security.tool_policy.tools"]),
+        ('[provider.extra_body]\nmodel = "x"', ["provider.extra_body", "may not hold model"]),
+        ("[profiles.p.extra_body]\nmessages = []", ["profiles.p.extra_body", "may not hold messages"]),
+        ("[provider.extra_body]\nday = 2026-03-01", ["provider.extra_body", "date"]),
     ],
 )
 def test_a_wrong_value_is_named_with_its_key_and_the_choices(
@@ -140,6 +145,39 @@ def test_a_byte_order_mark_does_not_matter(place: Place, load: Any) -> None:
 def test_a_wrong_variable_is_named(load: Any) -> None:
     with pytest.raises(ConfigProblem, match=r"agent.max_steps = 'many' \(environment MY_AGENT_AGENT_MAX_STEPS\)"):
         load(MY_AGENT_AGENT_MAX_STEPS="many")
+
+
+def test_a_variable_sets_the_verdict_on_a_tool(place: Place, load: Any) -> None:
+    place.user_config('[security.tool_policy.tools]\nshell = "allow"\n')
+    config = load(MY_AGENT_SECURITY_TOOL_POLICY_TOOLS_SHELL="deny", MY_AGENT_SECURITY_TOOL_POLICY_DEFAULT="supervised")
+    policy = config.settings.security.tool_policy
+    assert (policy.default, policy.tools) == ("supervised", {"shell": "deny"})
+    assert config.warnings == ()
+    with pytest.raises(
+        ConfigProblem, match=r"tools\.shell = 'no' \(environment MY_AGENT_SECURITY_TOOL_POLICY_TOOLS_SHELL"
+    ):
+        load(MY_AGENT_SECURITY_TOOL_POLICY_TOOLS_SHELL="no")
+
+
+def test_variables_that_are_no_key_give_one_warning(load: Any) -> None:
+    known = {"MY_AGENT_CONFIG": "", "MY_AGENT_NOW": "2026-03-01T09:00:00Z", "MY_AGENT_MODEL": "m"}
+    assert load(**known).warnings == ()
+    (warning,) = load(MY_AGENT_MEMORY_BACKAND="sqlite", MY_AGENT_X="1", MY_AGENT_Y="").warnings
+    assert "MY_AGENT_MEMORY_BACKAND (did you mean 'MY_AGENT_MEMORY_BACKEND'?), MY_AGENT_X" in warning
+    assert "MY_AGENT_Y" not in warning
+
+
+def test_a_variable_that_is_no_key_of_the_policy_is_refused(load: Any) -> None:
+    with pytest.raises(ConfigProblem, match="MY_AGENT_SECURITY_TOOL_POLICY_TOOLS_<TOOL>"):
+        load(MY_AGENT_SECURITY_TOOL_POLICY_SHELL="deny")
+
+
+def test_a_file_is_no_folder_of_memory(place: Place, load: Any) -> None:
+    (place.cwd / "mem").touch()
+    for name in ("mem", "mem/inside"):
+        with pytest.raises(ConfigProblem, match=rf"memory\.curated\.dir = '{name}' \(flag --memory-dir\) is a file"):
+            load(Options(memory_dir=name))
+    assert load(Options(memory_dir="mem", no_memory=True)).settings.memory.curated.dir == "mem"
 
 
 def test_unknown_keys_of_a_section_give_one_warning(place: Place, load: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -265,12 +264,14 @@ def test_a_file_that_cannot_be_read_is_told_and_left_alone(home: Place) -> None:
     assert home.run("memory", "add", "user", "x").code == 0
 
 
-def test_a_folder_that_is_a_file_is_a_sentence(place: Place) -> None:
+@pytest.mark.parametrize(
+    "words", [["memory", "add", "x"], ["memory", "list"], ["run", "--offline", "hi"]], ids=" ".join
+)
+def test_a_folder_that_is_a_file_is_a_sentence(place: Place, words: list[str]) -> None:
     (place.cwd / "mem").write_text("x")
-    done = place.run("memory", "add", "x", "--memory-dir", "mem")
-    assert done.code == 8
-    assert re.fullmatch(r"(?s).*my-agent: [^\[]*it is a file\n", done.err)
-    assert place.run("memory", "list", "--memory-dir", "mem").code == 8
+    done = place.run(*words, "--memory-dir", "mem")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "my-agent: memory.curated.dir = 'mem' (flag --memory-dir) is a file; name a folder\n"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
