@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,32 +12,63 @@ from tools import ToolCall
 
 __all__ = ["OpenCalls"]
 
+_MARK = re.compile(r'\\.|["{}]', re.DOTALL)
+# What decides where a JSON object ends
+
 
 @dataclass(slots=True)
 class _OpenCall:
     id: str
-    index: int | None
+    index: str
+    doubtful: bool = False
+    # Begun by the name of the call before it alone: none, unless arguments follow
     name: str = ""
     parts: list[str] = field(default_factory=list)
-    # Of the arguments; a file to write may come in thousands
+    # Of the arguments; a file to write may come in thousands. The first one is not blank
+    size: int = 0
+    _read: int = 0
+    _depth: int = 0
+    _in_text: bool = False
+    _escape: str = ""
+    _closed: bool = False
 
     @property
     def arguments(self) -> str:
         return "".join(self.parts)
 
+    def append(self, arguments: str) -> None:
+        if self.parts or arguments.strip():
+            self.parts.append(arguments)
+            self.size += len(arguments)
+
     def is_whole(self) -> bool:
-        """Whether the arguments are a JSON object already, so that more of them would be another call's."""
-        if not self.parts or not self.parts[-1].rstrip().endswith("}"):
+        """Whether the arguments are a closed object already, so that more of them would be another call's.
+
+        Reads each part once, however often it is asked.
+        """
+        if not self.parts or not re.match(r"\s*\{", self.parts[0]):
             return False
-        try:
-            return isinstance(json.loads(self.arguments), dict)
-        except (ValueError, RecursionError):
-            return False
+        while self._read < len(self.parts) and not self._closed:
+            self._look_at(self._escape + self.parts[self._read])
+            self._read += 1
+        return self._closed
+
+    def _look_at(self, text: str) -> None:
+        self._escape = "\\" * ((len(text) - len(text.rstrip("\\"))) % 2)  # cut before the letter that it escapes
+        for mark in _MARK.findall(text):
+            if mark == '"':
+                self._in_text = not self._in_text
+            elif not self._in_text and mark in ("{", "}"):
+                self._depth += 1 if mark == "{" else -1
+                if self._depth == 0:
+                    self._closed = True
+                    return
 
 
 class OpenCalls:
     """A delta belongs to the call that has its id; a new id begins a new call; without an id, to the call of its
-    index; with neither, to the call that is open. Names are assigned, arguments appended."""
+    index; with neither, or without a name at an index of no call, to the call that is open. A name after whole
+    arguments begins another call. Names are assigned, arguments appended."""
 
     def __init__(self) -> None:
         self._calls: list[_OpenCall] = []
@@ -49,7 +81,7 @@ class OpenCalls:
         return tuple(
             ToolCall(scrub(call.id), scrub(call.name), scrub(call.arguments))
             for call in self._calls
-            if call.name or call.arguments.strip()
+            if call.parts or (call.name and not call.doubtful)
         )
 
     def add(self, delta: dict[str, Any]) -> None:
@@ -60,34 +92,43 @@ class OpenCalls:
         name = name if isinstance(name, str) else ""
         if arguments is not None and not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
-        call = self._call_of(delta, name, arguments or "")
+        arguments = arguments or ""
+        call = self._call_of(delta, name, arguments)
         call.name = name or call.name
-        if arguments and not (call.is_whole() and call.arguments == arguments):
-            call.parts.append(arguments)  # else the server ends with the whole call once more
+        if not (len(arguments) == call.size and call.is_whole() and call.arguments == arguments):
+            call.append(arguments)  # else the server ends with the whole call once more
 
     def _call_of(self, delta: dict[str, Any], name: str, arguments: str) -> _OpenCall:
-        call_id, index = delta.get("id"), delta.get("index")
-        call_id = call_id if isinstance(call_id, str) else ""
-        index = int(index) if isinstance(index, int) or (isinstance(index, str) and index.isdecimal()) else None
-        known = [call for call in self._calls if call_id and call.id == call_id]
-        if not known and index is not None:
-            known = [call for call in self._calls if call.index == index]
-        elif not known and not call_id:
-            known = self._calls
-        if known and not _begins_another(known[-1], call_id, index, name, arguments):
-            known[-1].id = known[-1].id or call_id
-            return known[-1]
-        self._calls.append(_OpenCall(call_id, index))
+        call_id, index = _label(delta.get("id")), _label(delta.get("index"))
+        known = self._find_known(call_id, index, name)
+        if known is not None and not _begins_another(known, call_id, index, name, arguments):
+            known.id = known.id or call_id
+            return known
+        same = known is not None and known.name == name and call_id in ("", known.id)
+        self._calls.append(_OpenCall(call_id, index, doubtful=same and not arguments.strip()))
         return self._calls[-1]
 
+    def _find_known(self, call_id: str, index: str, name: str) -> _OpenCall | None:
+        """The last call that the delta points at."""
+        same_id = [call for call in self._calls if call_id and call.id == call_id]
+        same_index = [call for call in same_id or self._calls if index and call.index == index]
+        known = same_index or same_id
+        if not known and not call_id and not (index and name):
+            known = self._calls
+        return known[-1] if known else None
 
-def _begins_another(known: _OpenCall, call_id: str, index: int | None, name: str, arguments: str) -> bool:
+
+def _begins_another(known: _OpenCall, call_id: str, index: str, name: str, arguments: str) -> bool:
     """Whether a delta that points at a known call starts one of its own all the same: ids and indexes collide."""
     new_id = bool(call_id and known.id and call_id != known.id)
-    if not name:
-        return new_id and known.is_whole()  # some servers make an id up for every delta
+    new_index = bool(index and known.index and index != known.index)
+    if not name:  # some servers make an id up for every delta, or count its index on
+        stray = new_index and not call_id and bool(arguments.strip())
+        return (new_id or stray) and known.is_whole()
     if new_id or (known.name and name != known.name):
         return True
-    if not known.name or not arguments.lstrip().startswith("{") or not known.is_whole():
-        return False
-    return index != known.index or arguments != known.arguments
+    return bool(known.name) and known.is_whole() and (new_index or arguments != known.arguments)
+
+
+def _label(value: Any) -> str:
+    return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""

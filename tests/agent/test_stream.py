@@ -29,7 +29,7 @@ def assemble(*deltas: dict[str, Any], finish: str | None = "stop") -> Completion
 
 
 def tool(
-    name: str | None = None, arguments: Any = None, call_id: str | None = None, index: int | str | None = None
+    name: str | None = None, arguments: Any = None, call_id: str | int | None = None, index: int | str | None = None
 ) -> dict[str, Any]:
     function = {key: value for key, value in (("name", name), ("arguments", arguments)) if value is not None}
     return {"tool_calls": [{"id": call_id, "index": index, "function": function}]}
@@ -40,6 +40,9 @@ def calls_of(*deltas: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 TWO = [("x", "read", '{"p":"a"}'), ("y", "read", '{"p":"b"}')]
+SAME_ID = [("x", *call[1:]) for call in TWO]
+NO_ID = [("", *call[1:]) for call in TWO]
+NUMBERED = [("7", *TWO[0][1:]), ("8", *TWO[1][1:])]
 
 
 @pytest.mark.parametrize(
@@ -80,6 +83,67 @@ TWO = [("x", "read", '{"p":"a"}'), ("y", "read", '{"p":"b"}')]
         ([tool("read", '{"p": "cut', "x", 0)], [("x", "read", '{"p": "cut')]),
         ([{"tool_calls": [None, {}, {"function": None}]}, tool("a", "{}", "x", 0)], [("x", "a", "{}")]),
         ([{"tool_calls": None, "content": None}, tool("a", "{}", "x", 0)], [("x", "a", "{}")]),
+        # Arguments at an index that has no header
+        ([tool("read", "", "x", 0), tool(None, '{"p":', None, 1), tool(None, '"a"}', None, 1)], TWO[:1]),
+        (
+            [
+                tool("read", "", "x", 0),
+                tool(None, '{"p":"a"}', None, 1),
+                tool("read", "", "y", 1),
+                tool(None, '{"p":"b"}', None, 2),
+            ],
+            TWO,
+        ),
+        ([tool("read", '{"p":"a"}', "x", 0), tool(None, '{"p":"b"}', None, 1), tool("read", "", "y", 1)], TWO),
+        # One id for both calls
+        (
+            [
+                tool("read", "", "x", 0),
+                tool(None, '{"p":"a"}', None, 0),
+                tool("read", "", "x", 1),
+                tool(None, '{"p":"b"}', None, 1),
+            ],
+            SAME_ID,
+        ),
+        (
+            [
+                tool("read", "", "x", 0),
+                tool(None, '{"p":"a"}', "x", 0),
+                tool("read", "", "x", 1),
+                tool(None, '{"p":"b"}', "x", 1),
+            ],
+            SAME_ID,
+        ),
+        (
+            [tool("read", "", "x"), tool(None, '{"p":"a"}'), tool("read", "", "x"), tool(None, '{"p":"b"}')],
+            SAME_ID,
+        ),
+        # No ids
+        (
+            [
+                tool("read", "", None, 0),
+                tool(None, '{"p":"a"}', None, 0),
+                tool("read", "", None, 0),
+                tool(None, '{"p":', None, 0),
+                tool(None, '"b"}', None, 0),
+            ],
+            NO_ID,
+        ),
+        ([tool("read", ""), tool(None, '{"p":"a"}'), tool("read", ""), tool(None, '{"p":"b"}')], NO_ID),
+        ([tool("read", '{"p":"a"}'), tool("read", '{"p"'), tool(None, ':"b"}')], NO_ID),
+        (
+            [tool("read", ' {"p": "\\\\'), tool(None, '"}'), tool("read", "{}")],
+            [("", "read", ' {"p": "\\\\"}'), ("", "read", "{}")],
+        ),
+        # Ids and indexes that are other numbers
+        ([tool("read", "", 7), tool(None, '{"p":"a"}', 7), tool("read", "", 8), tool(None, '{"p":"b"}', 8)], NUMBERED),
+        ([tool("read", '{"p":', 7), tool(None, '"a"}'), tool("read", "", 8), tool(None, '{"p":"b"}')], NUMBERED),
+        ([tool("read", '{"p":"a"}', "x", "9" * 5000)], TWO[:1]),
+        # What comes after whole arguments and is no call
+        ([tool("read", '{"p":"a"}', "x", 0), tool("read", "", "x", 0), tool("read", " ", "x", 0)], TWO[:1]),
+        ([tool("read", '{"p":"a"}'), tool("read", "")], NO_ID[:1]),
+        ([tool("read", '{"p":"a"}', "x", 0), tool("read", '{"p":"a"}', "x")], TWO[:1]),
+        ([tool("read", '{"p":"a"}', "x", 0), tool(None, "", None, 1)], TWO[:1]),
     ],
 )
 def test_deltas_of_calls_find_their_call(deltas: list[dict[str, Any]], calls: list[tuple[str, str, str]]) -> None:
@@ -96,6 +160,17 @@ def test_a_repeated_name_without_ids_does_not_divide_the_arguments() -> None:
     pieces = ["{", '"a": {}', ', "b": "}"', "}"]
 
     assert calls_of(*(tool("write", piece) for piece in pieces)) == [("", "write", "".join(pieces))]
+
+
+@pytest.mark.parametrize("call_id", [None, "fresh"])
+def test_the_work_does_not_grow_with_what_came_before(call_id: str | None) -> None:
+    pieces = ['{"content": "', *["{}"] * 60_000, '"}']  # each of them might be the end
+    deltas = [
+        tool(None if call_id and place else "write", piece, f"{call_id}{place}" if call_id else None, 0)
+        for place, piece in enumerate(pieces)
+    ]
+
+    assert [call[1:] for call in calls_of(*deltas)] == [("write", "".join(pieces))]
 
 
 def test_text_and_calls_and_reasoning_are_one_answer() -> None:
