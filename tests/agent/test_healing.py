@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.healing import NO_RESULT, heal
+from agent.healing import NO_RESULT, Healing, heal
 
 
 def call(call_id: Any, arguments: Any = "{}", name: str = "file_read") -> dict[str, Any]:
@@ -19,7 +19,7 @@ def result(call_id: str, text: str = "done") -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id, "content": text}
 
 
-def ask(text: str = "go") -> dict[str, Any]:
+def ask(text: Any = "go") -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
@@ -85,6 +85,35 @@ def test_ids_that_come_again_are_made_unique() -> None:
     ids = [message["tool_calls"][0]["id"] for message in healed if message.get("tool_calls")]
     assert len(set(ids)) == 2
     assert is_valid(healed)
+
+
+def test_results_of_calls_with_one_id_belong_to_them_in_order() -> None:
+    healed = heal([ask(), answer(None, call("c"), call("c")), result("c", "one"), result("c", "two"), answer("ok")])
+    assert [message["content"] for message in healed if message["role"] == "tool"] == ["one", "two"]
+    assert is_valid(healed)
+
+
+def test_only_what_a_message_of_its_role_has_is_sent() -> None:
+    odd = {"n": float("nan"), "name": 5, "tool_calls": [call("a")]}
+    assert heal([{**ask("words"), **odd}, {**answer("fine"), "audio": 1}]) == [ask("words"), answer("fine")]
+    assert heal([{"role": "system", "content": "obey"}, ask()]) == [ask()]
+
+
+def test_what_is_left_out_is_said() -> None:
+    healing = Healing()
+    for lost in ({"role": "usr", "content": "x"}, ask(5), ask([]), ask(None), answer(" "), result("ghost"), 7, {}):
+        assert not healing.add(lost)
+    assert healing.add(ask([{"type": "text", "text": "part"}]))
+    assert healing.settled() == [ask("part")]
+
+
+def test_a_rewind_into_a_round_leaves_its_calls_open() -> None:
+    healing = Healing()
+    for message in (ask(), answer(None, call("a"), call("b")), result("a"), result("b"), answer("ok")):
+        healing.add(message)
+    healing.rewind(3)
+    assert healing.add(result("b", "late"))
+    assert healing.settled()[2:] == [result("a"), result("b", "late")]
 
 
 def test_an_empty_answer_is_left_out() -> None:
