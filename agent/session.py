@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from agent.failures import SessionUnavailable
-from agent.healing import heal
 from agent.messages import Message
 from agent.redact import redact
-from agent.session_file import VERSION, now, read_talk, stamp, title_of
+from agent.session_file import VERSION, now, open_talk, stamp, title_of
 
 __all__ = ["Session"]
 
@@ -49,24 +48,17 @@ class Session:
     def open(cls, path: Path) -> Session:
         """Take up the talk in `path`, locked against others.
 
-        Raises `SessionUnavailable` when another process has it open, or when it cannot be read.
+        Raises `SessionUnavailable` when another process has it open, or when it cannot be read or gone on with.
         """
         session = cls(path, {}, [], [])
         session._acquire()
         try:
-            talk = read_talk(path)
-            if not talk.head and not talk.messages:
-                raise SessionUnavailable(f"{str(path)!r} holds no session: no line of it could be read")
-            if int(talk.head.get("version") or VERSION) > VERSION:
-                raise SessionUnavailable(f"{str(path)!r} was written by a newer version of my-agent; update to open it")
-        except OSError as error:
-            session.close()
-            raise SessionUnavailable(f"Session file {str(path)!r} cannot be read: {error.strerror}") from error
-        except SessionUnavailable:
+            talk = open_talk(path)
+        except BaseException:
             session.close()
             raise
-        session._head = talk.head or {"id": path.stem}
-        session.messages = heal(talk.messages)
+        session._head = talk.head
+        session.messages = talk.messages
         session._torn = talk.torn
         if talk.damaged:
             session.notices.append(f"{talk.damaged} damaged line(s) in {path.name} were skipped; the rest was kept")

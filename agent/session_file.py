@@ -10,9 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agent.messages import Message, text_of
+from agent.failures import SessionUnavailable
+from agent.healing import Healing
+from agent.messages import Message, scrub, text_of
 
-__all__ = ["VERSION", "Talk", "now", "read_talk", "stamp", "title_of"]
+__all__ = ["VERSION", "Talk", "now", "open_talk", "read_talk", "stamp", "title_of"]
 
 VERSION = 1
 TITLE_CHARS = 80
@@ -33,37 +35,63 @@ def stamp() -> str:
 
 @dataclass(slots=True)
 class Talk:
-    """What the lines of a file add up to."""
+    """What the lines of a file add up to, valid to send.
+
+    The places that `rewind` and `compact` lines name are those of the mended history: that is what the session had in
+    which they were written.
+    """
 
     head: dict[str, Any] = field(default_factory=dict)
-    messages: list[Message] = field(default_factory=list)
+    # The texts of the header, and its version as it was found
     damaged: int = 0
+    # Lines that were left out
     torn: bool = False
     # The last line has no line end
+    _history: Healing = field(default_factory=Healing)
+
+    @property
+    def messages(self) -> list[Message]:
+        return self._history.settled()
 
     @property
     def title(self) -> str:
         return title_of(self.messages)
 
-    def take(self, line: dict[str, Any]) -> bool:
-        kind = line.get("type")
+    def take(self, line: Any) -> bool:
+        """Take the next line; False says that it is damaged and changed nothing."""
+        kind = line.get("type") if isinstance(line, dict) else None
+        if kind == "message":
+            return self._history.add(line.get("message"))
         if kind == "session":
-            self.head = self.head or line
-        elif kind == "message" and isinstance(line.get("message"), dict):
-            self.messages.append(line["message"])
-        elif kind == "compact" and isinstance(line.get("messages"), list) and isinstance(line.get("keep"), int):
-            kept = self.messages[-line["keep"] :] if line["keep"] > 0 else []
-            self.messages = [*line["messages"], *kept]
-        elif kind == "rewind" and isinstance(line.get("to"), int):
-            del self.messages[max(0, line["to"]) :]
+            texts = {key: scrub(value) for key, value in line.items() if isinstance(value, str)}
+            self.head = self.head or texts | {"version": line.get("version")}
+        elif kind == "rewind" and _is_count(line.get("to")):
+            self._history.rewind(line["to"])
+        elif kind == "compact" and isinstance(line.get("messages"), list) and _is_count(line.get("keep")):
+            return self._compact(line["messages"], line["keep"])
         else:
             return False
         return True
 
+    def _compact(self, messages: Sequence[Any], keep: int) -> bool:
+        history = Healing()
+        if not all(history.add(message) for message in messages):
+            return False
+        for message in self.messages[-keep:] if keep else ():
+            history.add(message)
+        self._history = history
+        return True
+
 
 def read_talk(path: Path) -> Talk:
-    """Add up a session file. Lines that are no events are counted, never fatal; only a newline ends a line."""
-    raw = path.read_bytes()
+    """Add up a session file. Damaged lines are counted, never fatal; only a newline ends a line.
+
+    Raises `SessionUnavailable` where the file cannot be read.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise SessionUnavailable(f"Session file {str(path)!r} cannot be read: {error.strerror}") from error
     talk = Talk(torn=bool(raw) and not raw.endswith(b"\n"))
     for piece in raw.split(b"\n"):
         text = piece.strip(b"\0 \t\r")
@@ -73,10 +101,34 @@ def read_talk(path: Path) -> Talk:
         try:
             line = json.loads(text)
         except (ValueError, RecursionError):
-            talk.damaged += 1
-            continue
-        talk.damaged += not (isinstance(line, dict) and talk.take(line))
+            line = None
+        talk.damaged += not talk.take(line)
     return talk
+
+
+def open_talk(path: Path) -> Talk:
+    """Add up a session file that is to be gone on with.
+
+    Raises `SessionUnavailable` where it cannot be read, holds no session, or is of another version.
+    """
+    talk = read_talk(path)
+    if not talk.head and not talk.messages:
+        raise SessionUnavailable(f"{str(path)!r} holds no session: no line of it could be read")
+    version = talk.head.get("version")
+    if version is None:
+        return talk
+    if not _is_count(version):
+        raise SessionUnavailable(
+            f"{str(path)!r} is damaged: the version in its header is {version!r:.60}, which is none; "
+            f"put {VERSION} there to open it all the same"
+        )
+    if version > VERSION:
+        raise SessionUnavailable(f"{str(path)!r} was written by a newer version of my-agent; update to open it")
+    return talk
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
 
 
 def title_of(messages: Sequence[Message]) -> str:

@@ -35,9 +35,9 @@ def find_session(folder: Path, name: str) -> Path:
 
     Raises `SessionUnavailable` where there is none, or more than one.
     """
-    if name and Path(name).name == name and (folder / f"{name}.jsonl").is_file():
-        return folder / f"{name}.jsonl"
-    found = [path for path in _files(folder) if name and path.stem.startswith(name)]
+    files = list(_files(folder))
+    found = [path for path in files if path.stem == name]
+    found = found or [path for path in files if name and path.stem.startswith(name)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -55,7 +55,7 @@ def _files(folder: Path) -> Iterator[Path]:
 def _summary(path: Path) -> SessionSummary | None:
     try:
         talk, changed = read_talk(path), path.stat().st_mtime
-    except OSError:
+    except (SessionUnavailable, OSError):
         return None  # gone or unreadable: nothing to list
     if not talk.head and not talk.messages:
         return None
@@ -63,9 +63,9 @@ def _summary(path: Path) -> SessionSummary | None:
     return SessionSummary(
         path.stem,
         path,
-        str(talk.head.get("created", "")),
+        talk.head.get("created", ""),
         datetime.fromtimestamp(changed, UTC),
         turns,
         talk.title,
-        str(talk.head.get("parent", "")),
+        talk.head.get("parent", ""),
     )

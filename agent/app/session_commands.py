@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from agent.app.options import Options
 from agent.app.output import Output, begin
 from agent.app.plain import plain
-from agent.app.talk import copy_of, find_saved, read_saved
+from agent.app.talk import copy_of, find_saved
 from agent.home import find_sessions_dir
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def fork(options: Options, session: str) -> int:
     config, output = begin(options)
     copy = copy_of(find_saved(config, session), config)
     copy.close()
+    for notice in copy.notices:
+        output.notice(notice)
     return output.result({"id": copy.id, "parent": copy.parent, "path": str(copy.path)}, copy.id)
 
 
@@ -100,7 +102,9 @@ def path(options: Options, session: str | None) -> int:
 
 
 def _read(file: Path, output: Output) -> Talk:
-    talk = read_saved(file)
+    from agent.session_file import read_talk
+
+    talk = read_talk(file)
     if talk.damaged:
         output.notice(f"{talk.damaged} damaged line(s) in {file.name} were skipped")
     return talk

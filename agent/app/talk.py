@@ -13,9 +13,8 @@ from agent.home import find_sessions_dir
 
 if TYPE_CHECKING:
     from agent.session import Session
-    from agent.session_file import Talk
 
-__all__ = ["choose_session", "copy_of", "find_saved", "read_saved"]
+__all__ = ["choose_session", "copy_of", "find_saved"]
 
 
 def choose_session(config: Config, options: Options, model: str) -> Session | None:
@@ -44,32 +43,18 @@ def find_saved(config: Config, name: str) -> Path:
     return find_session(find_sessions_dir(config.cwd), name)
 
 
-def read_saved(path: Path) -> Talk:
-    """Return what a session file holds, which may be in use. Raises `SessionUnavailable`."""
-    from agent.failures import SessionUnavailable
-    from agent.session_file import read_talk
-
-    try:
-        return read_talk(path)
-    except OSError as error:
-        raise SessionUnavailable(f"Session file {str(path)!r} cannot be read: {error.strerror}") from error
-
-
 def copy_of(path: Path, config: Config) -> Session:
     """Begin a new session, here, with what was said in `path`, which stays as it is and may be in use."""
     from agent.failures import SessionUnavailable
-    from agent.healing import heal
     from agent.session import Session
-    from agent.session_file import VERSION
+    from agent.session_file import open_talk
 
-    talk = read_saved(path)
+    talk = open_talk(path)
     if not talk.messages:
         raise SessionUnavailable(f"{str(path)!r} holds no talk that could be copied")
-    if int(talk.head.get("version") or VERSION) > VERSION:
-        raise SessionUnavailable(f"{str(path)!r} was written by a newer version of my-agent; update to open it")
-    model, folder = str(talk.head.get("model", "")), find_sessions_dir(config.cwd)
-    copy = Session.create(folder, cwd=config.cwd, model=model, parent=path.stem)
-    for message in heal(talk.messages):
+    folder = find_sessions_dir(config.cwd)
+    copy = Session.create(folder, cwd=config.cwd, model=talk.head.get("model", ""), parent=path.stem)
+    for message in talk.messages:
         copy.append(message)
     if talk.damaged:
         copy.notices.append(f"{talk.damaged} damaged line(s) in {path.name} were skipped; the rest was copied")
@@ -92,6 +77,6 @@ def _working_folder(path: Path) -> str:
     try:
         with path.open("rb") as file:
             head = json.loads(file.readline(1_000_000))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return ""
     return str(head.get("cwd", "")) if isinstance(head, dict) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -104,6 +105,42 @@ def test_a_newer_format_is_refused(tmp_path: Path) -> None:
         Session.open(path)
 
 
+@pytest.mark.parametrize("version", ["2.x", "1", [1], {}, 1.5, math.inf, math.nan, True, -1])
+def test_a_version_that_is_none_is_refused_and_the_lock_let_go(tmp_path: Path, version: Any) -> None:
+    path = tmp_path / "x.jsonl"
+    head = {"type": "session", "version": version, "id": "x"}
+    path.write_text(f"{json.dumps(head)}\n{json.dumps({'type': 'message', 'message': USER})}\n")
+    for _ in range(2):
+        with pytest.raises(SessionUnavailable, match="damaged"):
+            Session.open(path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "message", "message": {"role": "usr", "content": "lost words"}},
+        {"type": "message", "message": {"role": "user", "content": 5}},
+        {"type": "compact", "messages": [1, 2], "keep": 1},
+        {"type": "compact", "messages": [], "keep": -1},
+        {"type": "compact", "messages": [], "keep": True},
+        {"type": "rewind", "to": math.nan},
+        {"type": "rewind", "to": False},
+        {"type": "rewind", "to": -1},
+    ],
+)
+def test_a_line_that_is_no_event_is_skipped_and_told(session: Session, line: Any) -> None:
+    session.append(USER)
+    session.close()
+    with session.path.open("a") as file:
+        file.write(json.dumps(line) + "\n")
+    again = Session.open(session.path)
+    again.close()
+    assert again.messages == [USER]
+    assert again.notices == [f"1 damaged line(s) in {session.path.name} were skipped; the rest was kept"]
+    (summary,) = list_sessions(session.path.parent)
+    assert (summary.turns, summary.title) == (1, session.title)
+
+
 def test_a_session_in_use_is_refused_with_the_way_out(session: Session) -> None:
     session.append(USER)
     with pytest.raises(SessionUnavailable, match="--fork"):
@@ -186,7 +223,7 @@ def test_a_session_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
     session.close()
     assert find_session(tmp_path, session.id) == session.path
     assert find_session(tmp_path, session.id[:-1]) == session.path
-    for name in ("nothing", "", "../x", f"../{tmp_path.name}/{session.id}"):
+    for name in ("nothing", "", "n" * 300, "../x", f"../{tmp_path.name}/{session.id}"):
         with pytest.raises(SessionUnavailable, match="No session"):
             find_session(tmp_path, name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,26 @@ def test_damaged_lines_are_told(place: Place, saved: Session) -> None:
     with saved.path.open("ab") as file:
         file.write(b"\0" * 10 + b"\n{half")
     assert "damaged" in place.run("sessions", "show", saved.id).err
+
+
+def test_a_damaged_file_costs_only_itself(place: Place, saved: Session) -> None:
+    odd = [
+        {"type": "session", "version": 1, "created": 5, "cwd": [], "model": {}, "parent": math.nan},
+        {"type": "message", "message": TALK[0]},
+        {"type": "message", "message": {**TALK[1], "tool_calls": [{"id": 5, "function": 7}, None, {"id": []}]}},
+        {"type": "compact", "messages": [1, 2], "keep": 1},
+        {"type": "message", "message": {"role": ["user"], "content": math.inf}},
+    ]
+    (folder(place) / "odd.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in odd))
+    (folder(place) / "version.jsonl").write_text(json.dumps({"type": "session", "version": "2.x"}) + "\n")
+
+    assert {row["id"] for row in place.run("sessions", "list", "--json").json} == {saved.id, "odd", "version"}
+    shown = place.run("sessions", "show", "odd", "--json")
+    assert [message["content"] for message in shown.json["messages"]] == ["read it", "I look."]
+    assert "2 damaged line(s)" in shown.err
+    assert "NaN" not in shown.out
+    assert "2 damaged line(s)" in place.run("sessions", "fork", "odd").err
+    assert place.run("sessions", "export", "odd").code == 0
+    assert place.run("sessions", "delete", "odd").code == 0
+    refused = place.run("sessions", "fork", "version")
+    assert (refused.code, "damaged" in refused.err) == (8, True)
