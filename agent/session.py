@@ -34,6 +34,8 @@ class Session:
         self._file: Any = None
         self._lock: Any = None
         self._torn = False
+        self._unwritten = b""
+        # What a full disk did not take; it goes first when there is room again
         self._written = path.exists()
 
     @classmethod
@@ -145,17 +147,19 @@ class Session:
         self._lock = lock
 
     def _write(self, line: dict[str, Any]) -> None:
-        if self._lock is None:
-            self._acquire()
         lines = [] if self._written else [self._head]
         # ASCII on disk: no line separator of Unicode and no surrogate can ever end or break a line
         text = "".join(f"{redact(json.dumps(one, separators=(', ', ': ')))}\n" for one in [*lines, line])
+        self._unwritten += (b"\n" if self._torn else b"") + text.encode("ascii")
+        self._torn = False
+        self._written = True
+        if self._lock is None:
+            self._acquire()
         try:
             if self._file is None:
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
                 self._file = os.fdopen(descriptor, "ab", buffering=0)
-            self._file.write((b"\n" if self._torn else b"") + text.encode("ascii"))
+            while self._unwritten:
+                self._unwritten = self._unwritten[self._file.write(self._unwritten) :]
         except OSError as error:
             raise SessionUnavailable(f"Session file {str(self.path)!r} cannot be written: {error.strerror}") from error
-        self._torn = False
-        self._written = True

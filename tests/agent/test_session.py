@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -139,6 +140,22 @@ def test_a_line_that_is_no_event_is_skipped_and_told(session: Session, line: Any
     assert again.notices == [f"1 damaged line(s) in {session.path.name} were skipped; the rest was kept"]
     (summary,) = list_sessions(session.path.parent)
     assert (summary.turns, summary.title) == (1, session.title)
+
+
+def test_what_a_full_disk_did_not_take_is_written_when_there_is_room(session: Session) -> None:
+    session.append(USER)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (session.path.stat().st_size + 20, limits[1]))
+    try:
+        for message in (ANSWER, USER):
+            with pytest.raises(SessionUnavailable, match="cannot be written"):
+                session.append(message)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    session.append(ANSWER)
+    again = reopened(session)
+    again.close()
+    assert (again.messages, again.notices) == ([USER, ANSWER, USER, ANSWER], [])
 
 
 def test_a_session_in_use_is_refused_with_the_way_out(session: Session) -> None:
