@@ -53,9 +53,11 @@ _LAYER = _option(
 )
 _CATEGORY = _option("category", "Of the archive: only this category.")
 _OWN_CATEGORY = _option("category", "core, daily, or a name of your own.", default="core")
-_HELD = _words("text", "[memory|user] and a text that only this entry holds; in the archive its key.")
-_QUERY = _words("query", "Words; an entry must hold all of them.")
-_NEW = _words("text", "[memory|user] and the entry; - reads it from standard input.")
+_BEFORE = "memory or user may stand before it, if it is one word or quoted."
+_HELD = _words("text", f"A text that only this entry holds; {_BEFORE}")
+_KEY_OR_HELD = _words("text", f"The key in the archive, or a text that only this entry holds; {_BEFORE}")
+_QUERY = _words("query", "Words. Curated entries hold all of them; in the archive the best come first.")
+_NEW = _words("text", f"The entry, - reads it from standard input; {_BEFORE}")
 _KEY, _CONTENT = (
     _argument("key", "Name of the entry."),
     _argument("content", "The fact; - reads it from standard input."),
@@ -77,12 +79,14 @@ COMMANDS: dict[str, Command | Group] = {
     "memory": Group(
         "See and change what the agent remembers.",
         {
-            "list": _command(f"{_BOTH}:list_entries", "The entries of a layer.", _TARGET, _LAYER, _CATEGORY),
+            "list": _command(
+                f"{_BOTH}:list_entries", "The entries, and how full the files are.", _TARGET, _LAYER, _CATEGORY
+            ),
             "show": _command(f"{_CURATED}:show", "The memory as the model gets it.", _TARGET),
             "search": _command(
                 f"{_BOTH}:search", "Find entries.", _QUERY, _LAYER, _CATEGORY, _limit(10, "Hits at most.")
             ),
-            "get": _command(f"{_BOTH}:get", "One entry, whole.", _HELD, _LAYER, _IN),
+            "get": _command(f"{_BOTH}:get", "One entry, whole.", _KEY_OR_HELD, _LAYER, _IN),
             "add": _command(f"{_CURATED}:add", "Add an entry.", _NEW, _IN),
             "edit": _command(
                 "memory_commands.editing:edit",
@@ -93,7 +97,9 @@ COMMANDS: dict[str, Command | Group] = {
             "remove": _command(f"{_CURATED}:remove", "Remove the entry that holds a text.", _HELD, _IN),
             "log": _command(f"{_CURATED}:log", "Who changed what, and when.", _IN, _limit(50, "Changes at most.")),
             "export": _command(f"{_BOTH}:export", "Write all entries as JSON Lines.", _TO, _LAYER, shared=PLAIN),
-            "import": _command(f"{_BOTH}:import_entries", "Add entries; doubles are left out.", _SOURCE, _LAYER),
+            "import": _command(
+                "memory_commands.importing:import_entries", "Add entries; doubles are left out.", _SOURCE, _LAYER
+            ),
             "stats": _command(f"{_BOTH}:stats", "Figures about the memory.", _LAYER),
             "path": _command(f"{_CURATED}:path", "The folder of the memory, or the file of a target.", _TARGET),
             "store": _command(

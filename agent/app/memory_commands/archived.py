@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,6 +56,9 @@ class Archived:
 
         return self.do(work)
 
+    def get(self, key: str) -> dict[str, Any]:
+        return self.do(lambda archive, who: archive.get(who, key)).as_json()
+
     def search(self, query: str, limit: int, category: str | None) -> list[dict[str, Any]]:
         found = self.do(lambda archive, who: archive.search(who, query, limit=limit, category=category))
         if found.warning:
@@ -66,19 +68,43 @@ class Archived:
     def stats(self) -> dict[str, Any]:
         return {"archive": self.do(lambda archive, who: archive.stats(who))}
 
-    def put(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Keep exported entries as they were, owner and times included."""
+    def plan(self, rows: Sequence[dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+        """Check exported entries; return what keeps them as they were, owner and times included.
 
-        async def work(archive: Archive, who: Principal) -> tuple[int, int]:
-            entries = [_entry(row, who) for row in rows]
-            strange = [entry for entry in entries if entry.owner != who.agent]
-            if strange and archive.access.enabled and who.agent not in archive.access.admins:
-                one = strange[0]
-                raise UsageProblem(f"{one.key!r} belongs to {one.owner!r}; access control keeps it from you")
-            return await archive.put_all(entries)
+        The archive itself checks lengths and categories, of two thousand entries at a time, before it keeps them.
+        """
+        from memory.archive import ArchiveRefusal
 
-        created, updated = self.do(work)
-        return {"archive": {"created": created, "updated": updated}}
+        entries = [(row["line"], _entry(row, self._config.settings.agent.name)) for row in rows]
+
+        async def check(archive: Archive, who: Principal) -> None:
+            if archive.access.enabled and who.agent not in archive.access.admins:
+                for line, entry in entries:
+                    if entry.owner != who.agent:
+                        whose = f"{entry.key!r} belongs to {entry.owner!r}; access control keeps it from you"
+                        raise UsageProblem(f"Line {line}: {whose}; nothing was imported")
+
+        async def put(archive: Archive, who: Principal) -> tuple[int, int]:
+            line = 0
+
+            def in_order() -> Iterator[Entry]:
+                nonlocal line
+                for number, entry in entries:
+                    line = number
+                    yield entry
+
+            try:
+                return await archive.put_all(in_order())
+            except ArchiveRefusal as error:
+                error.add_note(f"It is in line {line}")
+                raise
+
+        def write() -> dict[str, Any]:
+            created, updated = self.do(put)
+            return {"archive": {"created": created, "updated": updated}}
+
+        self.do(check)
+        return write
 
 
 def store(
@@ -124,25 +150,21 @@ def reindex(options: Options) -> int:
     return output.result({"embedded": count}, f"{count} entries got vectors; the word index is new")
 
 
-def _entry(row: dict[str, Any], who: Principal) -> Entry:
+def _entry(row: dict[str, Any], agent: str) -> Entry:
     from memory.archive import Entry
 
-    entry = Entry(key=str(row["key"]), content=row["content"], owner=who.agent)
-    try:
-        return replace(
-            entry,
-            category=str(row.get("category", entry.category)),
-            tags=tuple(row.get("tags", ())),
-            metadata=dict(row.get("metadata") or {}),
-            owner=str(row.get("owner") or who.agent),
-            session=str(row.get("session", "")),
-            created=_moment(row.get("created")),
-            updated=_moment(row.get("updated")),
-        )
-    except (TypeError, ValueError) as error:
-        raise UsageProblem(f"The entry {entry.key!r} cannot be imported: {error}; nothing was imported") from error
+    fields: dict[str, Any] = {
+        name: row[name] for name in ("key", "content", "category", "metadata", "session") if name in row
+    }
+    for name in ("created", "updated"):
+        try:
+            fields[name] = _moment(row.get(name))
+        except (ValueError, OverflowError) as error:
+            said = f"{name} = {row[name]!r} is no time; write 2026-03-01T09:00:00Z"
+            raise UsageProblem(f"Line {row['line']}: {said}; nothing was imported") from error
+    return Entry(**fields, tags=tuple(row.get("tags", ())), owner=row.get("owner") or agent)
 
 
-def _moment(text: Any) -> datetime:
-    found = datetime.now(UTC) if text is None else datetime.fromisoformat(str(text))
+def _moment(text: str | None) -> datetime:
+    found = datetime.now(UTC) if text is None else datetime.fromisoformat(text)
     return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)

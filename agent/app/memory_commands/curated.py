@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from agent.app.bar import bar
@@ -32,10 +33,11 @@ class Curated:
     def __init__(self, config: Config, options: Options, output: Output) -> None:
         folder = curated_dir(config, options)
         if folder is None:
-            missing = f"there is no .my_agent_core/memory in {str(config.cwd)!r}"
-            why = "--no-memory is given" if options.no_memory else missing
+            if options.no_memory:
+                raise UsageProblem("Memory is off: --no-memory is given")
             raise UsageProblem(
-                f"Memory is off: {why}. `my-agent init` makes it here, --memory-dir DIR names another folder"
+                f"Memory is off: there is no .my_agent_core/memory in {str(config.cwd)!r}. `my-agent init` makes it "
+                "here, --memory-dir DIR names another folder"
             )
         self.store = load_curated(config, folder)
         for notice in self.store.notices:
@@ -77,18 +79,39 @@ class Curated:
             found[target] = {**counts, "changes": len(moments), "changed": moments[-1] if moments else None}
         return found
 
-    def put(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Add imported entries; those that are there already are left out."""
-        found: dict[str, Any] = {}
-        for target in TARGETS:
-            base = self.store.reread(target)
-            mine = dict.fromkeys(row["content"].strip() for row in rows if row["target"] == target)
-            fresh = [entry for entry in mine if entry not in base]
-            if fresh:
-                self.store.rewrite(target, [*base, *fresh], base=base, action="import")
-            if mine:
-                found[target] = {"added": len(fresh), "there already": len(mine) - len(fresh)}
-        return found
+    def plan(self, rows: Sequence[dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+        """Add entries to a copy of the files, which raises as `add` does; return what then adds them here."""
+        from memory import MemoryRefusal, MemoryStore, join_entries
+
+        store = self.store
+        base = {one: store.reread(one) for one in TARGETS if any(row["target"] == one for row in rows)}
+        with TemporaryDirectory(prefix="my-agent-import-") as folder:
+            trial = MemoryStore(folder, *store.limits.values())
+            for target, entries in base.items():
+                Path(folder, store.files[target]).write_text(join_entries(entries), encoding="utf-8", newline="\n")
+            for row in rows:
+                try:
+                    trial.add(row["target"], row["content"])
+                except MemoryRefusal as error:
+                    error.add_note(f"It is in line {row['line']}; nothing was imported")
+                    raise
+
+        def write() -> dict[str, Any]:
+            found: dict[str, Any] = {}
+            for target, entries in base.items():
+                if trial.entries(target) != entries:
+                    store.rewrite(target, trial.entries(target), base=entries, action="import")
+                added = len(trial.entries(target)) - len(entries)
+                asked = {row["content"].strip() for row in rows if row["target"] == target}
+                found[target] = {"added": added, "there already": len(asked) - added}
+            return found
+
+        return write
+
+    def find(self, target: Target | None, text: str) -> dict[str, Any]:
+        """Return the one entry that a text means. Raises as `remove` does."""
+        target = target or self.holder_of(text)
+        return {"target": target, "content": self.store.find(target, text)}
 
     def holder_of(self, text: str) -> Target:
         """Return the target in which a text stands; where both hold it a person must say which."""
@@ -120,11 +143,18 @@ def add(options: Options, text: Sequence[str], target: Target | None) -> int:
 
 
 def remove(options: Options, text: Sequence[str], target: Target | None) -> int:
+    from memory import EntryNotFound
+
     config, output = begin(options)
     target, old = split_target(text, target)
     curated = Curated(config, options, output)
     target = target or curated.holder_of(old)
-    return _told(curated, output, target, curated.store.remove(target, old))
+    try:
+        return _told(curated, output, target, curated.store.remove(target, old))
+    except EntryNotFound as error:
+        if config.settings.memory.backend:
+            error.add_note("An entry of the archive is removed by its key: `my-agent memory forget KEY`")
+        raise
 
 
 def path(options: Options, target: Target | None) -> int:
@@ -157,17 +187,18 @@ def load_curated(config: Config, folder: Path) -> MemoryStore:
         more["clock"] = now
     store = MemoryStore(folder, limits.memory_char_limit, limits.user_char_limit, origin=lambda: author, **more)
     store.load_from_disk()
+    store.notices = [notice.removesuffix(" This session goes on without it.") for notice in store.notices]
     return store
 
 
 def split_target(words: Sequence[str], target: Target | None) -> tuple[Target | None, str]:
-    """Return the target and the text of `[TARGET] TEXT`; a flag may name the target too."""
+    """Return the target and the text. Without a flag a target may stand before one text; of more words all are text."""
     rest = list(words)
-    if target is None and len(rest) > 1 and rest[0] in TARGETS:
+    if target is None and len(rest) < 3 and rest[0] in TARGETS:
         target = "user" if rest.pop(0) == "user" else "memory"
     text = " ".join(rest)
     if not text.strip():
-        raise UsageProblem("The text of the entry is missing or empty")
+        raise UsageProblem("The text of the entry is missing or empty; one that is a target's name needs --target")
     return target, text
 
 

@@ -1,4 +1,4 @@
-"""`my-agent memory list|search|get|stats|export|import`: what works on both layers, in each that is on or named."""
+"""`my-agent memory list|search|get|stats|export`: what works on both layers, in each that is on or named."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.app.memory_commands.archived import Archived
     from memory import Target
 
-__all__ = ["export", "get", "import_entries", "list_entries", "search", "stats"]
+__all__ = ["Layer", "export", "get", "list_entries", "search", "stats", "worded", "write_new"]
 
 Layer = Literal["curated", "archive"]
 
@@ -27,19 +27,25 @@ Layer = Literal["curated", "archive"]
 def list_entries(options: Options, target: Target | None, layer: Layer | None, category: str | None) -> int:
     """Show the entries, and how full the files are."""
     config, output = begin(options)
-    if layer == "archive" or (layer is None and category is not None):
-        rows = _archived(config, output).entries(category)
-        lines = [f"{_head(row, output)}\n    {_text(row, output)}" for row in rows]
-        return output.result({"entries": rows}, "\n".join(lines) or "(empty)")
-    curated = Curated(config, options, output)
-    found = {one: curated.overview(one) for one in ((target,) if target else TARGETS)}
-    lines = [target_lines(one, part, output) for one, part in found.items()]
-    output.result({**found, "folder": str(curated.store.mem_dir)}, "\n".join(lines))
-    return Exit.BUSY if any("error" in part for part in found.values()) else Exit.DONE
+    layer = layer or ("archive" if category is not None else "curated" if target else None)
+    found: dict[str, Any] = {}
+    lines: list[str] = []
+    for name, one in _layers(config, options, output, layer):
+        if isinstance(one, Curated):
+            for held in (target,) if target else TARGETS:
+                found[held] = one.overview(held)
+                lines.append(target_lines(held, found[held], output))
+            found["folder"] = str(one.store.mem_dir)
+        else:
+            rows = found[name] = one.entries(category)
+            lines.append(f"{output.styled(name, 'bold')}  entries {len(rows)}")
+            lines += [f"{_head(row, output)}\n    {_text(row, output)}" for row in rows]
+    output.result(found, "\n".join(lines))
+    return Exit.BUSY if any("error" in found.get(held, ()) for held in TARGETS) else Exit.DONE
 
 
 def search(options: Options, query: Sequence[str], layer: Layer | None, category: str | None, limit: int) -> int:
-    """Find entries that hold all words."""
+    """Find entries: curated ones that hold all words, and the archive's best by words and meaning."""
     config, output = begin(options)
     words = " ".join(query)
     if not words.strip():
@@ -53,16 +59,20 @@ def search(options: Options, query: Sequence[str], layer: Layer | None, category
 
 
 def get(options: Options, text: Sequence[str], layer: Layer | None, target: Target | None) -> int:
-    """Show one entry, whole."""
+    """Show one entry, whole: that of the archive under this key, else the curated one that holds the text."""
     config, output = begin(options)
     target, words = split_target(text, target)
-    if layer == "archive" or (layer is None and target is None and config.settings.memory.backend):
-        entry = _archived(config, output).do(lambda archive, who: archive.get(who, words))
-        return output.result(entry.as_json(), plain(entry.content))
-    curated = Curated(config, options, output)
-    target = target or curated.holder_of(words)
-    content = curated.store.find(target, words)
-    return output.result({"target": target, "content": content}, plain(content))
+    layers = list(_layers(config, options, output, layer or ("curated" if target else None)))
+    for _, one in reversed(layers):
+        try:
+            found = one.find(target, words) if isinstance(one, Curated) else one.get(words)
+        except ValueError as error:  # a refusal of either layer
+            problem = error
+        else:
+            return output.result(found, plain(found["content"]))
+    if len(layers) > 1:
+        problem.add_note("No entry of the archive has this key either")
+    raise problem
 
 
 def stats(options: Options, layer: Layer | None) -> int:
@@ -70,9 +80,15 @@ def stats(options: Options, layer: Layer | None) -> int:
     found: dict[str, Any] = {}
     for _, one in _layers(config, options, output, layer):
         found |= one.stats()
-    parts = {name: ", ".join(f"{key} {value}" for key, value in part.items()) for name, part in found.items()}
-    lines = [f"{output.styled(name, 'bold')}  {output.styled(text, 'plain')}" for name, text in parts.items()]
+    lines = [f"{output.styled(name, 'bold')}  {output.styled(worded(part), 'plain')}" for name, part in found.items()]
     return output.result(found, "\n".join(lines))
+
+
+def worded(figures: dict[str, Any]) -> str:
+    """Return figures as words; what there is none of is left out."""
+    there = {name: value for name, value in figures.items() if value not in (None, "", {})}
+    parts = {name: f"({worded(value)})" if isinstance(value, dict) else value for name, value in there.items()}
+    return ", ".join(f"{name} {value}" for name, value in parts.items())
 
 
 def export(options: Options, to: str | None, layer: Layer | None) -> int:
@@ -88,27 +104,18 @@ def export(options: Options, to: str | None, layer: Layer | None) -> int:
     return 0
 
 
-def import_entries(options: Options, source: str, layer: Layer | None) -> int:
-    """Add entries from JSON Lines. All lines are checked before anything is stored."""
-    config, output = begin(options)
-    rows = list(_rows(_source_text(config, source)))
-    found: dict[str, Any] = {}
-    curated, archived = [row for row in rows if "key" not in row], [row for row in rows if "key" in row]
-    if curated and layer != "archive":
-        found |= Curated(config, options, output).put(curated)
-    if archived and layer != "curated":
-        found |= _archived(config, output).put(archived)
-    parts = [f"{name}: {', '.join(f'{count} {what}' for what, count in part.items())}" for name, part in found.items()]
-    return output.result(found, "; ".join(parts) or "There was nothing to import")
-
-
 def write_new(path: Path, text: str) -> None:
-    """Write a file that is not there yet. Raises `UsageProblem` where it is."""
+    """Write a file that is not there yet, whole or not at all. Raises `UsageProblem` where it is."""
     try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        file = path.open("x", encoding="utf-8", newline="\n")
     except FileExistsError as error:
         raise UsageProblem(f"{str(path)!r} exists already; nothing was written") from error
+    try:
+        with file:
+            file.write(text)
+    except OSError as error:
+        path.unlink()
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _layers(
@@ -120,13 +127,9 @@ def _layers(
     if layer == "curated" or (layer is None and curated_on):
         yield "curated", Curated(config, options, output)
     if layer == "archive" or (layer is None and archive_on):
-        yield "archive", _archived(config, output)
+        from agent.app.memory_commands.archived import Archived  # asyncio, and all that an archive needs
 
-
-def _archived(config: Config, output: Output) -> Archived:
-    from agent.app.memory_commands.archived import Archived  # asyncio, and all that an archive needs
-
-    return Archived(config, output)
+        yield "archive", Archived(config, output)
 
 
 def _head(row: dict[str, Any], output: Output) -> str:
@@ -139,32 +142,3 @@ def _head(row: dict[str, Any], output: Output) -> str:
 
 def _text(row: dict[str, Any], output: Output) -> str:
     return output.styled(row["content"], "plain").replace("\n", "\n    ")
-
-
-def _source_text(config: Config, source: str) -> str:
-    if source == "-":
-        from agent.app.stdin import read_text
-
-        return read_text()
-    path = config.cwd / Path(source).expanduser()
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageProblem(f"{str(path)!r} is not UTF-8; nothing was imported") from error
-    except OSError as error:
-        raise UsageProblem(f"{str(path)!r} cannot be read: {error.strerror}") from error
-
-
-def _rows(text: str) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise UsageProblem(f"Line {number} is not JSON ({error}); nothing was imported") from error
-        if not isinstance(row, dict) or not isinstance(row.get("content"), str) or not row["content"].strip():
-            raise UsageProblem(f"Line {number} is no entry: it needs a text under 'content'; nothing was imported")
-        if "key" not in row and row.setdefault("target", "memory") not in TARGETS:
-            raise UsageProblem(f"Line {number}: target {row['target']!r} is not one of {', '.join(TARGETS)}")
-        yield row
