@@ -45,10 +45,17 @@ def path(options: Options) -> int:
 
 
 def check(options: Options) -> int:
-    """Read everything and say what is wrong. An error ends with exit code 2; warnings do not."""
+    """Build what a run would, and say what is wrong. An error ends with exit code 2, a warning does not."""
+    from agent.app.model_choice import choose_model
+    from agent.app.tool_commands import wired
+
     config, output = begin(options)
+    choose_model(config, offline=options.offline)
+    wired(config, options)
     files = [str(one.path) for one in config.files if one.content is not None]
-    text = f"The configuration is fine ({', '.join(files) or 'no file; all values are built in'})"
+    count = len(config.warnings)
+    said = f"can be used, with {count} warning{'s' * (count > 1)}" if count else "is fine"
+    text = f"The configuration {said} ({', '.join(files) or 'no file; all values are built in'})"
     return output.result({"ok": True, "files": files, "warnings": list(config.warnings)}, plain(text))
 
 

@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -29,7 +30,8 @@ class Finding(NamedTuple):
 
 def doctor(options: Options) -> int:
     """Look for what could be wrong with this installation. The exit code is that of the first thing found."""
-    found = list(_examine(options))
+    with ThreadPoolExecutor(1) as pool:  # in a chat this thread has a running loop, which bars another
+        found = pool.submit(lambda: list(_examine(options))).result()
     code = next((one.exit_code for one in found if one.state == "bad"), 0)
     output = open_output(options.color, json=options.json)
     marks = {"ok": ("ok  ", "plain"), "note": ("note", "yellow"), "bad": ("BAD ", "red")}
@@ -60,6 +62,7 @@ def _examine(options: Options) -> Iterator[Finding]:
         yield Finding("note", "configuration", warning)
     yield from _memory(config, options)
     yield _archive(config, options)
+    yield _tools(config, options)
     yield _sessions(config)
     yield _model(config, options)
 
@@ -70,7 +73,8 @@ def _memory(config: Config, options: Options) -> Iterator[Finding]:
 
     folder = curated_dir(config, options)
     if folder is None:
-        yield Finding("note", "memory", "off: there is no .my_agent_core/memory here; `my-agent init` makes it")
+        missing = "there is no .my_agent_core/memory here; `my-agent init` makes it"
+        yield Finding("note", "memory", f"off: {'--no-memory is given' if options.no_memory else missing}")
         return
     store = load_curated(config, folder)
     if folder.exists() and not os.access(folder, os.W_OK):
@@ -82,16 +86,31 @@ def _memory(config: Config, options: Options) -> Iterator[Finding]:
 
 
 def _archive(config: Config, options: Options) -> Finding:
-    backend = config.settings.memory.backend
-    if not backend or options.no_memory:
+    backend, provider = config.settings.memory.backend, config.settings.memory.provider
+    if options.no_memory:
+        return Finding("ok", "archive", "off: --no-memory is given")
+    if provider:
+        return Finding("ok", "archive", f"memory.provider = {provider!r} is in its place")
+    if not backend:
         return Finding("ok", "archive", "off: memory.backend names none")
     from agent.app.memory_commands.archived import Archived
+    from agent.app.memory_commands.entries import worded
 
     try:
         figures = Archived(config, open_output()).stats()["archive"]
     except (AppProblem, ValueError, OSError, ImportError, RuntimeError) as error:
         return Finding("bad", "archive", f"{backend}: {sentence(error)}", exit_of(error)[0])
-    return Finding("ok", "archive", ", ".join(f"{key} {value}" for key, value in figures.items()))
+    return Finding("ok", "archive", worded(figures))
+
+
+def _tools(config: Config, options: Options) -> Finding:
+    from agent.app.tool_commands import wired
+
+    try:
+        tools, policy = wired(config, options)
+    except AppProblem as error:
+        return Finding("bad", "tools", sentence(error), Exit.USAGE)
+    return Finding("ok", "tools", ", ".join(f"{name} ({policy.verdict(name)})" for name in tools))
 
 
 def _sessions(config: Config) -> Finding:

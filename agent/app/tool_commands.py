@@ -12,12 +12,12 @@ from agent.app.output import begin
 if TYPE_CHECKING:
     from tools import Tool, ToolPolicy
 
-__all__ = ["list_all", "show"]
+__all__ = ["list_all", "show", "wired"]
 
 
 def list_all(options: Options) -> int:
     config, output = begin(options)
-    tools, policy = _wired(config, options)
+    tools, policy = wired(config, options)
     rows = [
         {"name": name, "verdict": policy.verdict(name), "description": tool.description} for name, tool in tools.items()
     ]
@@ -33,7 +33,7 @@ def list_all(options: Options) -> int:
 def show(options: Options, name: str) -> int:
     """Show one tool as the model sees it, and what the policy says."""
     config, output = begin(options)
-    tools, policy = _wired(config, options)
+    tools, policy = wired(config, options)
     if name not in tools:
         raise UsageProblem(f"There is no tool {name!r}; there are {', '.join(tools)}")
     tool = tools[name]
@@ -41,7 +41,7 @@ def show(options: Options, name: str) -> int:
     return 0
 
 
-def _wired(config: Config, options: Options) -> tuple[dict[str, Tool], ToolPolicy]:
+def wired(config: Config, options: Options) -> tuple[dict[str, Tool], ToolPolicy]:
     """Wire an agent as a run would, with the embedded model, which needs no key; return its tools and policy."""
     import asyncio
 

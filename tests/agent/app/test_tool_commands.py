@@ -64,6 +64,8 @@ def test_doctor_changes_nothing(place: Place) -> None:
     ("config", "env", "code", "what"),
     [
         ('[memory]\nbackend = "x"', {}, 2, "configuration"),
+        ('[security.tool_policy.tools]\nshel = "deny"', {}, 2, "tools"),
+        ('[memory]\nprovider = "nowhere"', {}, 2, "tools"),
         ('[provider]\nmodel = "m"', {}, 3, "model"),
         ('[provider]\nbase_url = "http://127.0.0.1:9"', {}, 2, "model"),
     ],
@@ -87,3 +89,16 @@ def test_doctor_tells_of_a_damaged_memory_and_a_damaged_archive(place: Place) ->
     assert done.code == 8
     assert "not UTF-8" in done.out
     assert "archive.db" in done.out
+
+
+def test_doctor_says_what_is_in_the_place_of_the_archive(place: Place) -> None:
+    place.user_config('[memory]\nprovider = "nowhere"\n')
+    assert "'nowhere'" in finding(place.run("doctor", "--json").json, "archive")["text"]
+    assert "--no-memory" in finding(place.run("doctor", "--no-memory", "--json").json, "memory")["text"]
+
+
+def test_doctor_in_a_chat_looks_at_the_archive_too(place: Place) -> None:
+    place.user_config('[memory]\nbackend = "sqlite"\n')
+    done = place.process("chat", "--offline", stdin="/doctor\n")
+    assert "archive: backend sqlite" in done.out
+    assert "BAD" not in done.out

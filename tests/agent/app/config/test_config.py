@@ -344,6 +344,29 @@ def test_check_ends_with_2_and_the_key(place: Place) -> None:
     assert done.out == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[security.tool_policy.tools]\nshel = "deny"', "there is no tool 'shel'; did you mean 'shell'?"),
+        ('[memory]\nprovider = "nowhere"', "memory.provider = 'nowhere'"),
+        ('[provider]\nbase_url = "http://127.0.0.1:9"', "provider.model is missing"),
+    ],
+)
+def test_check_finds_what_a_run_would_stop_at(place: Place, text: str, said: str) -> None:
+    place.user_config(text)
+    checked, played = place.run("config", "check"), place.run("run", "hi")
+    assert (checked.code, checked.out) == (played.code, played.out) == (2, "")
+    assert said in checked.err
+
+
+def test_check_calls_nothing_fine_that_it_warns_of(place: Place) -> None:
+    assert "is fine" in place.run("config", "check").out
+    place.user_config("[agent]\nmax_step = 1\n")
+    done = place.run("config", "check")
+    assert (done.code, "is fine" in done.out) == (0, False)
+    assert "1 warning" in done.out
+
+
 def test_path_names_the_files_in_their_order(place: Place) -> None:
     place.user_config("")
     rows = place.run("config", "path", "--json").json
