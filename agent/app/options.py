@@ -42,7 +42,7 @@ PLAIN = (  # every command
     Flag("deny", ("--deny",), "many", "Never run this tool.", "TOOL"),
     Flag("yes", ("-y", "--yes"), "switch", "Answer yes wherever a tool asks; denied tools stay denied."),
     Flag("quiet", ("-q", "--quiet"), "switch", "Nothing but the answer."),
-    Flag("verbose", ("-v", "--verbose"), "count", "Say more; twice for what libraries log."),
+    Flag("verbose", ("-v", "--verbose"), "count", "Show warnings of the log; twice for all of it, with tracebacks."),
     Flag("color", ("--color",), "text", "auto, always or never.", "WHEN", ("auto", "always", "never")),
 )
 DATA = (*PLAIN, Flag("json", ("--json",), "switch", "Print JSON, also on failure."))

@@ -60,8 +60,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser(path: Sequence[str], command: Command) -> argparse.ArgumentParser:
     parser = _Parser(prog=" ".join([PROGRAM, *path]), description=command.help, add_help=False, allow_abbrev=False)
-    places = [f"{one.metavar}..." if one.kind == "many" else one.metavar for one in command.own if not one.names]
-    parser.usage = " ".join(["%(prog)s [FLAGS]", *places])
+    parser.usage = " ".join(["%(prog)s [FLAGS]", *(_place(one) for one in command.own if not one.names)])
     for one in command.own:
         _add(parser, one)
     group = parser.add_argument_group("flags")
@@ -69,6 +68,12 @@ def _parser(path: Sequence[str], command: Command) -> argparse.ArgumentParser:
         _add(group, one)
     group.add_argument("-h", "--help", action="store_true", help="Show this.")
     return parser
+
+
+def _place(argument: Flag) -> str:
+    if argument.kind == "many":
+        return f"{argument.metavar}..."
+    return argument.metavar if argument.needed else f"[{argument.metavar}]"
 
 
 def _add(parser: argparse.ArgumentParser | argparse._ArgumentGroup, flag: Flag) -> None:

@@ -11,7 +11,7 @@ import pytest
 from agent.app.commands import COMMANDS, Command, Group
 from agent.app.exits import UsageProblem
 from agent.app.options import PLAIN, RUN, Options, takes_value
-from agent.app.parsing import parse
+from agent.app.parsing import call, parse
 from agent.app.routing import help_text, route
 
 
@@ -89,6 +89,22 @@ def test_no_flag_has_two_meanings(command: Command) -> None:
     fields = [flag.field for flag in flags]
     assert (len(names), len(fields)) == (len(set(names)), len(set(fields)))
     assert {flag.field for flag in RUN} == set(Options._fields)
+
+
+@pytest.mark.parametrize(
+    ("path", "usage"),
+    [
+        (["run"], "my-agent run [FLAGS] [TASK]"),
+        (["memory", "list"], "my-agent memory list [FLAGS] [TARGET]"),
+        (["memory", "add"], "my-agent memory add [FLAGS] TEXT..."),
+        (["memory", "store"], "my-agent memory store [FLAGS] KEY CONTENT"),
+    ],
+)
+def test_the_help_says_what_may_be_left_out(path: list[str], usage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = route(path)
+    assert found.command is not None
+    assert call(path, found.command, ["--help"]) == 0
+    assert f"usage: {usage}\n" in capsys.readouterr().out
 
 
 def options_of(*words: str) -> Options:
