@@ -1,6 +1,6 @@
 """A memory provider of one's own: it finds lines of a folder of text files that share words with the message.
 
-    python examples/own_provider.py FOLDER WORDS...
+    uv run python examples/own_provider.py FOLDER WORDS...
 
 To make it a choice of `my-agent`, a package registers it under the entry-point group `my_agent.memory_providers`:
 
@@ -71,4 +71,6 @@ async def show(folder: Path, message: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit("Usage: uv run python examples/own_provider.py FOLDER WORDS...")
     asyncio.run(show(Path(sys.argv[1]), " ".join(sys.argv[2:])))

@@ -34,6 +34,12 @@ def test_the_example_shows_what_it_finds(notes: Path) -> None:
     assert "Lunch" not in done.stdout
 
 
+def test_the_example_says_what_it_wants(notes: Path) -> None:
+    words = [sys.executable, str(EXAMPLES / "own_provider.py"), str(notes)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "Usage: uv run python examples/own_provider.py FOLDER WORDS...\n")
+
+
 def test_the_example_can_be_registered(notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     information = tmp_path / "own_provider-1.0.dist-info"
     information.mkdir()
