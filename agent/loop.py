@@ -20,14 +20,11 @@ __all__ = ["Outcome", "react"]
 
 log = logging.getLogger(__name__)
 
-CUT_OFF = (
-    "The answer was cut off at the length limit (finish_reason=length), so this call was truncated and not run. "
-    "Send it again in smaller parts."
-)
 CUT_ANSWERS = {
     "length": "The answer was truncated at the length limit",
     "content_filter": "The answer was truncated by the provider's content filter",
 }
+SEND_AGAIN = {"length": "in smaller parts", "content_filter": "in other words, or answer the user"}
 INTERRUPTED = "The call was interrupted by the user before it finished; it may have taken effect in part."
 NOT_STARTED = "The call was interrupted by the user before it started."
 LAST_WORD = "\n\n[Step limit reached: no more tool calls in this turn. Answer with what you have.]"
@@ -80,6 +77,12 @@ def _guarded(emit: Emit) -> Emit:
     return guarded
 
 
+def _cut(completion: Completion) -> str:
+    """How the answer was cut, empty where it is whole."""
+    told = CUT_ANSWERS.get(completion.finish_reason)
+    return f"{told} (finish_reason={completion.finish_reason})" if told else ""
+
+
 @dataclass(slots=True)
 class _Turn:
     model: Model
@@ -104,10 +107,11 @@ class _Turn:
             number = len(self.messages)
             calls = [replace(call, id=unique_id(call.id, ids, number)) for call in completion.calls]
             self.record(assistant_message(completion.content, calls, completion.reasoning))
-            if completion.finish_reason == "length":
-                self.emit(Notice("truncated", "The answer was cut off at the length limit; its calls were not run"))
+            if cut := _cut(completion):
+                self.emit(Notice("truncated", f"{cut}; its calls were not run"))
+                advice = SEND_AGAIN[completion.finish_reason]
                 for call in calls:
-                    self.record(tool_message(call.id, f"Error: {CUT_OFF}"))
+                    self.record(tool_message(call.id, f"Error: {cut}: this call was not run. Send it again {advice}."))
             else:
                 await self._run(calls, last=self.outcome.steps >= max_steps)
             if self.outcome.steps >= max_steps:
@@ -145,10 +149,10 @@ class _Turn:
     def _finish(self, completion: Completion) -> Outcome:
         self.record(assistant_message(completion.content, (), completion.reasoning))
         self.outcome.text = completion.content
-        cut = CUT_ANSWERS.get(completion.finish_reason)
+        cut = _cut(completion)
         self.outcome.finish_reason = self.stop or (completion.finish_reason if cut else "stop")
         if cut:
-            self.emit(Notice("truncated", f"{cut} (finish_reason={completion.finish_reason})"))
+            self.emit(Notice("truncated", cut))
         return self.outcome
 
     async def _last_word(self, schemas: Sequence[dict[str, Any]]) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from agent.failures import EmptyAnswer, ProviderFailed
@@ -11,8 +12,16 @@ from agent.refusals import failure_of_event
 
 __all__ = ["Assembly", "usage_of"]
 
-LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length", "token_limit", "incomplete")
-# The words of several providers for an answer that was cut off
+CUT = {
+    "length": r"length|max.*token|token.*limit|context.window|incomplete|truncat|error_limit",
+    "content_filter": r"filter|sensitive|safety|recitation|block(?:ed|list)|prohibited|spii|refus|toxic|guard|moderat",
+}
+# The words of several providers for an answer that was cut off; the first that fits counts
+BROKEN = (
+    r"error|fail|network|overload|abort|cancel|resource|malformed|unexpected|invalid|too_many|time.?out|timed.out"
+    r"|unavailable|interrupt|rate.limit|disconnect|preempt"
+)
+# Those for one that the provider could not finish
 
 
 class Assembly:
@@ -27,6 +36,8 @@ class Assembly:
         self._calls = OpenCalls()
         self._usage: Usage | None = None
         self._half = ""
+        self._streams = False
+        # Text or calls came in deltas, so that a `message` only repeats them
 
     def add(self, chunk: dict[str, Any], *, whole: bool = False) -> str:
         """Take one chunk, or the `whole` answer that came instead of a stream, and return the text in it.
@@ -43,14 +54,16 @@ class Assembly:
         choice = choices[0]
         if choice.get("error"):
             self._fail(choice["error"])
-        delta = choice.get("message" if whole else "delta")
-        text = self._add_delta(delta) if isinstance(delta, dict) else ""
+        delta, message = choice.get("delta"), choice.get("message")
+        text = ""
+        if isinstance(delta, dict):
+            text = self._add_delta(delta)
+            self._streams = self._streams or bool(text or delta.get("tool_calls"))
+        if isinstance(message, dict) and not self._streams:
+            text = self._add_delta(message)
         reason = choice.get("finish_reason") or ("stop" if whole else None)
         if isinstance(reason, str) and reason != "null":
-            reason = reason.strip().lower()
-            if reason == "error":
-                self._fail("no reason was given")
-            self.finish_reason = "length" if reason in LENGTH else reason
+            self._finish(reason.strip().lower())
         return text
 
     def completion(self) -> Completion:
@@ -65,6 +78,14 @@ class Assembly:
         if not calls and not content.strip():
             raise self._empty(reasoning)
         return Completion(content, calls, self.finish_reason, reasoning, self._usage)
+
+    def _finish(self, reason: str) -> None:
+        kind = next((kind for kind, words in CUT.items() if re.search(words, reason)), reason)
+        if kind == reason and re.search(BROKEN, reason):
+            text = f"The provider broke its answer off (finish_reason={reason[:80]!r})."
+            raise ProviderFailed(text, retryable=True)
+        if self.finish_reason not in CUT:  # a closing `stop` does not make a cut answer whole
+            self.finish_reason = kind
 
     def _add_delta(self, delta: dict[str, Any]) -> str:
         content = text_of(delta) or delta.get("refusal")

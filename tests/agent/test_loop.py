@@ -101,12 +101,15 @@ def test_results_are_in_call_order_whatever_ends_first() -> None:
     assert ended == ["2", "1"]
 
 
-def test_a_cut_off_answer_runs_none_of_its_calls() -> None:
-    script = [calling(("a", "echo", '{"text": "half'), ("b", "echo", '{"text": "x"}'), finish="length"), "smaller"]
+@pytest.mark.parametrize("finish", ["length", "content_filter"])
+def test_a_cut_off_answer_runs_none_of_its_calls(finish: str) -> None:
+    script = [calling(("a", "echo", '{"text": "half'), ("b", "echo", '{"text": "x"}'), finish=finish), "smaller"]
     stage = Stage(script)
-    stage.run()
+    assert stage.run().finish_reason == "stop"
     assert not [event for event in stage.events if isinstance(event, ToolStarted)]
-    assert all("truncated" in text for _, text in stage.results())
+    assert [call_id for call_id, _ in stage.results()] == ["a", "b"]
+    assert all("truncated" in text and f"finish_reason={finish}" in text for _, text in stage.results())
+    assert "not run" in stage.notices("truncated")[0]
     assert stage.history[2]["tool_calls"][0]["function"]["arguments"] == "{}"
 
 

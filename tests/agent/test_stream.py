@@ -254,10 +254,79 @@ def test_without_a_finish_reason_it_was_cut(finish: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("said", "reason"),
-    [("MAX_TOKENS", "length"), ("content_filter", "content_filter")],
+    [
+        ("MAX_TOKENS", "length"),
+        ("max_output_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("ERROR_LIMIT", "length"),
+        ("content_filter", "content_filter"),
+        ("sensitive", "content_filter"),
+        ("SAFETY", "content_filter"),
+        ("RECITATION", "content_filter"),
+        ("PROHIBITED_CONTENT", "content_filter"),
+        ("refusal", "content_filter"),
+        ("ERROR_TOXIC", "content_filter"),
+        ("end_turn", "end_turn"),
+        ("tool_calls", "tool_calls"),
+        ("function_call", "function_call"),
+        ("COMPLETE", "complete"),
+        ("eos", "eos"),
+    ],
 )
 def test_finish_reasons_of_other_providers_are_known(said: str, reason: str) -> None:
     assert assemble({"content": "x"}, finish=said).finish_reason == reason
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "insufficient_system_resource",
+        "network_error",
+        "abort",
+        "engine_overloaded",
+        "MALFORMED_FUNCTION_CALL",
+        "UNEXPECTED_TOOL_CALL",
+        "error",
+        "ERROR",
+        "USER_CANCEL",
+        "timeout",
+        "rate_limit_exceeded",
+    ],
+)
+def test_an_answer_that_the_provider_broke_off_is_a_failure(reason: str) -> None:
+    with pytest.raises(ProviderFailed, match=reason.lower()) as caught:
+        assemble({"content": "par"}, tool("read", "{}", "x", 0), finish=reason)
+    assert caught.value.retryable and type(caught.value) is ProviderFailed
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+def test_a_closing_stop_does_not_make_a_cut_answer_whole(reason: str) -> None:
+    assembly = Assembly()
+    assembly.add(chunk({"content": "half"}, reason))
+    assembly.add(chunk({}, "stop"))
+
+    assert assembly.completion().finish_reason == reason
+
+
+def test_a_chunk_with_a_message_instead_of_a_delta_is_the_answer() -> None:
+    assembly = Assembly()
+    assembly.add(chunk({"role": "assistant", "content": ""}))
+    message = {"role": "assistant", "content": "Hi.", **tool("read", "{}", "x")}
+    shown = assembly.add(
+        {"choices": [{"message": message, "delta": {"role": "assistant"}, "finish_reason": "tool_calls"}]}
+    )
+
+    completion = assembly.completion()
+    assert (shown, completion.content, completion.finish_reason) == ("Hi.", "Hi.", "tool_calls")
+    assert [call.name for call in completion.calls] == ["read"]
+
+
+def test_a_message_after_the_deltas_repeats_them_and_is_not_added() -> None:
+    assembly = Assembly()
+    assembly.add(chunk({"content": "Hi."}))
+    assembly.add({"choices": [{"message": {"content": "Hi."}, "finish_reason": "stop"}]})
+
+    assert assembly.completion().content == "Hi."
 
 
 @pytest.mark.parametrize(
