@@ -72,6 +72,12 @@ class ToolRegistry:
         tools = [self._tools[name] for name in self.names()]
         return [tool for tool in tools if tool.inheritable in (True, self.policy.verdict(tool.name))]
 
+    def supervising(self, call: ToolCall) -> list[str]:
+        """Return the names whose policy asks a person about this call."""
+        tool = self._tools.get(call.name)
+        names = {call.name: None, (tool.rule_for(call.arguments) if tool else call.name): None}
+        return [name for name in names if self.policy.verdict(name) == "supervised"]
+
     async def dispatch(self, call: ToolCall) -> ToolResult:
         """Run one call, if it may run. Never raises; only a cancel passes."""
         tool = self._tools.get(call.name)

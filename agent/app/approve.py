@@ -3,70 +3,83 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable
-from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
 
 from agent.app.plain import one_line, plain
-from agent.app.reader import Interrupted, Reader
-from agent.app.screen import Screen
-from agent.app.style import BOLD, DIM, NOTE
-from tools import ToolCall
 
-__all__ = ["Approver", "call_text"]
+if TYPE_CHECKING:
+    from tools import ToolCall, ToolRegistry
 
-SHOWN_CHARS = 4_000
-SHOWN_LINES = 40
-YES = frozenset({"y", "yes", "是", "好", "可以", "允许"})
+__all__ = ["Approver", "Person", "call_text"]
+
+SHOWN_CHARS = 8_000
+SHOWN_LINES = 100
+YES = frozenset({"y", "yes", "ok", "okay", "是", "好", "好的", "可以", "允许", "同意"})
+NO = frozenset({"", "n", "no", "否", "不", "不行", "不可以", "拒绝"})
 ALWAYS = frozenset({"a", "always", "总是", "始终", "一直"})
+VIEW = frozenset({"v", "view", "全部", "查看"})
+
+
+class Person(Protocol):
+    """Somebody who can be asked."""
+
+    def show(self, head: str, text: str) -> None: ...
+
+    # What is asked about; the text is harmless already, and ends without a newline
+
+    async def ask(self, question: str) -> str: ...
+
+    # Nothing else is shown meanwhile. Raises `EOFError` where no answer will come
 
 
 class Approver:
-    """Answers for the person: y (this call), a (always for this tool, in this session), anything else is no.
+    """Answers for the person: y (this call), a (always for this tool, in this session), n or Enter; else it asks again.
 
-    Ctrl-C is no and calls `stop`, which ends the turn. Where nobody can be asked the answer is no, and it says so.
+    A call that is too long to be shown whole can be viewed whole. Where nobody can be asked the answer is no.
     """
 
-    def __init__(self, screen: Screen, reader: Reader, *, stop: Callable[[], None], yes: bool = False) -> None:
-        self._screen = screen
-        self._reader = reader
-        self._stop = stop
+    def __init__(self, find_person: Callable[[], Person | None], *, yes: bool = False) -> None:
+        """`find_person` is asked before each question; `yes`: nobody is."""
+        self._unanswered: list[ToolCall] = []
+        self.always: set[str] = set()
+        # The tools that are not asked about any more
+        self._find_person = find_person
         self._yes = yes
-        self._always: set[str] = set()
-
-    @property
-    def always(self) -> list[str]:
-        """The tools that are not asked about any more."""
-        return sorted(self._always)
-
-    def forget(self) -> None:
-        """A new session: ask about every tool again."""
-        self._always.clear()
 
     async def __call__(self, call: ToolCall, preview: str) -> bool:
-        if self._yes or call.name in self._always:
+        if self._yes or call.name in self.always:
             return True
-        name = one_line(call.name)
-        if not self._reader.interactive:
-            text = f"{name} needs an approval and nobody can be asked here: denied. --allow {name} lets it run"
-            self._screen.say(text, NOTE)
+        person = self._find_person()
+        if person is None:
+            self._unanswered.append(call)
             return False
-        self._screen.say(f"\n{name} asks for your approval:", BOLD)
-        self._screen.say(clip(call_text(call)))
-        if preview.strip():
-            self._screen.say(clip(plain(preview)), DIM)
-        with self._screen.held():
-            answer = await self._answer(f"Allow? [y]es, [n]o, [a]lways {name} in this session: ")
-        if answer in ALWAYS:
-            self._always.add(call.name)
-        return answer in YES or answer in ALWAYS
+        name = one_line(call.name)
+        whole = "\n".join(text for text in (call_text(call), plain(preview).strip("\n")) if text.strip())
+        short = clip(whole)
+        person.show(f"{name} asks for your approval:", short)
+        view = "" if short == whole else "[v]iew all of it, "
+        try:
+            while True:
+                answer = await person.ask(f"Allow? {view}[y]es, [n]o, [a]lways {name} in this session: ")
+                answer = unicodedata.normalize("NFKC", answer).strip().casefold()
+                if answer in ALWAYS:
+                    self.always.add(call.name)
+                if answer in YES | NO | ALWAYS:
+                    return answer not in NO
+                if answer in VIEW:
+                    person.show(f"{name}, all of it:", whole)
+        except EOFError:  # Ctrl-D: no answer is a no
+            return False
 
-    async def _answer(self, question: str) -> str:
-        with suppress(EOFError):  # Ctrl-D: no answer is a no
-            try:
-                return (await self._reader.ask(question)).strip().casefold()
-            except Interrupted:
-                self._stop()
-        return "n"
+    def take_unanswered(self, registry: ToolRegistry) -> str:
+        """Return a sentence about the calls that nobody could be asked about, and forget them; "" for none."""
+        calls, self._unanswered = self._unanswered, []
+        names = ", ".join(dict.fromkeys(one_line(call.name) for call in calls))
+        rules = ",".join(dict.fromkeys(one_line(rule) for call in calls for rule in registry.supervising(call)))
+        said = f"{names} needed an approval that nobody could give: it was denied. --yes or --allow {rules} gives it"
+        return said if calls else ""
 
 
 def call_text(call: ToolCall) -> str:

@@ -20,7 +20,7 @@ Choices = Callable[[], Iterable[tuple[str, str]]]
 
 MOST_FILES = 200
 MOST_LOOKED_AT = 5_000  # it is asked at each key
-_OPEN_MENTION = re.compile(r'(?:^|\s)@(?:"([^"\n]*)|([^\s"@]*))$')
+_OPEN_MENTION = re.compile(r'(?<![A-Za-z0-9_.+/@-])@(?:"([^"\n]*)|([^\s"@]*))$')
 
 
 class ChatCompleter(Completer):

@@ -25,12 +25,14 @@ from agent.app.style import CODE, DIM, paint
 
 __all__ = ["MarkdownStream"]
 
+COLUMN_CELLS = 4  # of a column at the least, with the blanks beside it
 MOST_DRAWN_CHARS = 20_000  # a longer block is written as it stands: drawing takes 7 ms for 1,000 characters
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})([^`]*)")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\S")
 _HEADING = re.compile(r" {0,3}#{1,6}\s")
 _CODE_SPAN = re.compile(r"`[^`\n]+`")
+_RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*")  # the second line of a table
 _BARE_BAR = re.compile(r"(?<!\\)\|")
 _INDENT = re.compile(r"[ \t]*")
 
@@ -100,7 +102,7 @@ class MarkdownStream:
     def _end_block(self) -> str:
         lines, self._block = self._block, []
         text = "\n".join(lines)
-        if not text or len(text) > MOST_DRAWN_CHARS:
+        if not text or len(text) > MOST_DRAWN_CHARS or _is_too_wide(lines, self._width()):
             return f"{text}\n" if text else ""
         found = _INDENT.match(text)
         indent = found[0] if found is not None else ""
@@ -111,6 +113,11 @@ class MarkdownStream:
             logging.getLogger(__name__).warning("A block of Markdown could not be drawn", exc_info=True)
             return text + "\n"
         return "".join(f"{lead}{line.rstrip()}\n" for line in drawn.strip("\n").split("\n"))
+
+
+def _is_too_wide(lines: list[str], width: int) -> bool:
+    """Tell whether it is a table with more columns than fit side by side: some would be left out."""
+    return len(lines) > 1 and _RULE.fullmatch(lines[1]) is not None and COLUMN_CELLS * lines[1].count("|") > width
 
 
 def _draw(text: str, width: int) -> str:

@@ -12,9 +12,11 @@ FILE_CHARS = 40_000
 ALL_CHARS = 120_000
 LOOKED_AT_BYTES = 4 * FILE_CHARS
 
-# After a blank or at the beginning, so that me@example.com is none; a path with blanks stands in quotes
-MENTION = re.compile(r"""(?:^|(?<=\s))@(?:"([^"\n]+)"|([^\s"@]+))""")
-_TRAILING = ".,;:!?)]}'\"，。；：！？）】》」』”’"
+# Not behind a letter, so that me@example.com is none; a path with blanks stands in quotes
+MENTION = re.compile(r"""(?<![A-Za-z0-9_.+/@-])@(?:"([^"\n]+)"|([^\s"@]+))""")
+_TRAILING = ".,;:!?)]}'\"，。；：！？）】》」』”’、"
+_MARK = re.compile(f"[{re.escape(_TRAILING[9:])}]")
+_NOT_ASCII = re.compile(r"[^\x21-\x7e]")
 
 
 def attach_files(text: str, root: Path) -> tuple[str, list[str]]:
@@ -49,8 +51,9 @@ def attach_files(text: str, root: Path) -> tuple[str, list[str]]:
 
 
 def _find(root: Path, name: str, *, exact: bool) -> Path | None:
-    """Return the file or folder of that name; marks that end a sentence may follow it."""
-    for one in [name] if exact else [name, name.rstrip(_TRAILING)]:
+    """Return the file or folder of that name; the marks of a sentence may follow it, and Chinese without a blank."""
+    shorter = [name.rstrip(_TRAILING), _MARK.split(name)[0], _NOT_ASCII.split(name)[0].rstrip(_TRAILING)]
+    for one in [name] if exact else [name, *shorter]:
         with suppress(OSError, ValueError):  # too long, or with a character that no path has
             if one and (root / one).exists():
                 return (root / one).absolute()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agent.app.approve import Approver, Person
 from agent.app.config import Config, load_config
 from agent.app.exits import Exit, TimedOut, UsageProblem, exit_of
 from agent.app.failing import sentence, show_trace
 from agent.app.options import Options
 from agent.app.output import Output, is_terminal, open_output
-from agent.app.run_approval import RunApprover
 from agent.app.stdin import read_task
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def run(options: Options, task: str | None) -> int:
     config = load_config(options)
     color = "never" if form != "text" and options.color is None else config.settings.ui.color
     output = open_output(color, quiet=options.quiet, verbose=options.verbose)
-    return OneShot(config, options, output, form, started, RunApprover(output, yes=options.yes)).play(task)
+    return OneShot(config, options, output, form, started).play(task)
 
 
 @dataclass(slots=True)
@@ -55,13 +55,16 @@ class OneShot:
     form: str
     # text | json | stream-json
     started: float
-    approver: RunApprover
+    approver: Approver = field(init=False)
     agent: Agent | None = None
     session: Session | None = None
     progress: Progress | None = None
     turn: asyncio.Task[Reply] | None = None
     reader_left: BrokenPipeError | None = None
     model: str = ""
+
+    def __post_init__(self) -> None:
+        self.approver = Approver(self._find_person, yes=self.options.yes)
 
     def play(self, task: str | None) -> int:
         """Do it, and report whatever comes of it, a failure too."""
@@ -103,7 +106,6 @@ class OneShot:
             progress: Progress = Shown(self.output, markdown=self.config.settings.ui.markdown)
         else:
             progress = Progress(self.output, self._stream_event if self.form == "stream-json" else None)
-        self.approver.hold = progress.held
         self.agent, self.progress = agent, progress
         collect_again()
         return agent, progress
@@ -133,21 +135,26 @@ class OneShot:
             progress.end()
             await agent.close()
 
+    def _find_person(self) -> Person | None:
+        from agent.app.persons import RunPerson, find_terminal  # only where somebody is asked
+
+        terminal = find_terminal(self.output)
+        held = nullcontext if self.progress is None else self.progress.held
+        return None if terminal is None else RunPerson(self.output, terminal, held)
+
     def _done(self, reply: Reply, progress: Progress) -> int:
         code, error = Exit.DONE, None
         if reply.finish_reason in REASONS:
             code, error = Exit.LIMIT, {"kind": "limit", "message": REASONS[reply.finish_reason]}
-        if names := ", ".join(dict.fromkeys(self.approver.unanswered)):
-            said = (
-                f"{names} needed an approval that nobody could give: it was denied. --yes or --allow {names} gives it"
-            )
+        if self.agent is not None and (said := self.approver.take_unanswered(self.agent.registry)):
             code, error = Exit.APPROVAL, {"kind": "approval", "message": said}
         if self.form != "text":
             self._print_outcome(code, error, result=reply.text, finish_reason=reply.finish_reason)
             return code
         if not progress.has_said(reply.text):
             self.output.answer(reply.text)
-        if error is not None:
+        if error is not None and (self.output.quiet or reply.finish_reason not in ("length", "content_filter")):
+            # a notice told of the cut already
             self.output.problem(f"my-agent: {error['message']}")
         if self.config.settings.ui.figures:
             from agent.app.progress import figures

@@ -134,6 +134,11 @@ class PromptReader:
         def choose(event: KeyPressEvent) -> None:
             event.current_buffer.complete_state = None
 
+        @keys.add("tab", filter=typing & Condition(self._is_only_folder))
+        def descend(event: KeyPressEvent) -> None:
+            event.current_buffer.complete_state = None
+            event.current_buffer.start_completion(insert_common_part=True)
+
         @keys.add("escape", "enter", filter=typing)
         @keys.add("c-j", filter=typing)
         def new_line(event: KeyPressEvent) -> None:
@@ -151,6 +156,12 @@ class PromptReader:
         buffer = self._session.default_buffer
         state = buffer.complete_state
         return state is not None and state.current_completion is not None and not buffer.text.startswith("/")
+
+    def _is_only_folder(self) -> bool:
+        """The one thing that could be meant was taken, and has things in it."""
+        state = self._session.default_buffer.complete_state
+        chosen = state.current_completion if state is not None and len(state.completions) == 1 else None
+        return chosen is not None and chosen.text.endswith("/")
 
     def _interrupted(self, event: KeyPressEvent) -> None:
         now = time.monotonic()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.app.plain import plain
+from agent.app.plain import plain, shorten
 from agent.app.screen import Screen
 from agent.app.style import DIM, NOTE
 from agent.app.tool_line import SHOWN_CELLS, short_call, tool_line
@@ -67,9 +67,13 @@ class Renderer:
                 self._show_running()
 
     def end(self) -> None:
-        """The turn is over: write what was held back, and stop the spinner."""
-        self._running.clear()
+        """The turn is over: write what was held back, name the calls that it cut off, and stop the spinner."""
         self._end_answer()
+        for label in self._running:
+            self._screen.say(
+                shorten(f"{'✗' if self._screen.styled else '!'} {label}: stopped", self._screen.columns), DIM
+            )
+        self._running.clear()
         self._screen.idle()
 
     def _write(self) -> None:

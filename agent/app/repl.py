@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 import time
 from collections.abc import Iterable
 from functools import cached_property, partial
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from agent.app.chat_parts import ChatParts
@@ -24,9 +22,10 @@ from agent.app.interrupts import Interrupts, Stopped
 from agent.app.opening import open_reader, open_screen
 from agent.app.reader import Interrupted
 from agent.app.style import DIM, ERROR, NOTE
+from agent.app.warm_up import warm_up
 
 if TYPE_CHECKING:
-    from agent import Agent, Model, Session, Usage
+    from agent import Agent, Session, Usage
     from agent.app.approve import Approver
     from agent.app.render import Renderer
 
@@ -55,8 +54,6 @@ class Chat:
         self.reader = open_reader(self.screen, choices=_choices, root=parts.cwd)
         self.interrupts = Interrupts(idle=self.reader.interrupt)
         self.model_name = ""  # what /model chose, if anything
-        self.last_message = ""
-        # As it was typed; /retry sends it again
         self.attached: list[str] = []
         # What goes to the model with the next message
         self.leaving = False
@@ -79,8 +76,10 @@ class Chat:
     @cached_property
     def approver(self) -> Approver:
         from agent.app.approve import Approver  # likewise
+        from agent.app.persons import ChatPerson
 
-        return Approver(self.screen, self.reader, stop=self.interrupts.stop, yes=self.parts.yes)
+        person = ChatPerson(self.screen, self.reader, self.interrupts.stop) if self.reader.interactive else None
+        return Approver(lambda: person, yes=self.parts.yes)
 
     @property
     def total_usage(self) -> Usage:
@@ -95,21 +94,27 @@ class Chat:
             self.screen.say(text, style)
 
     async def send(self, text: str) -> None:
-        """Play a turn with this message."""
+        """Play a turn with what the person typed, and what belongs to it."""
         from agent.app.mentions import attach_files
-        from agent.app.progress import figures
 
         message, notices = attach_files(text, self.parts.cwd)
         for notice in notices:
             self.say(notice, NOTE)
         attached, self.attached = self.attached, []
-        self.last_message = text
+        await self.turn("\n\n".join([*attached, message]))
+
+    async def turn(self, message: str) -> None:
+        """Play a turn with this very message."""
+        from agent.app.progress import figures
+
         began = time.monotonic()
         try:
-            turn = self.agent.run("\n\n".join([*attached, message]), on_event=self.renderer)
-            reply = await self.interrupts.run(turn)
+            reply = await self.interrupts.run(self.agent.run(message, on_event=self.renderer))
         finally:
             self.renderer.end()
+        if denied := self.approver.take_unanswered(self.agent.registry):
+            self.say(denied, NOTE)
+            self._code = Exit.APPROVAL
         if self.parts.figures and self.screen.terminal:
             self.say(figures(reply.usage, reply.steps, time.monotonic() - began), DIM)
 
@@ -118,15 +123,10 @@ class Chat:
         fresh = self._build(session)
         old, self._agent = self.agent, fresh
         self._spent.append(old.usage)
-        self.approver.forget()
+        self.approver.always.clear()
         self.attached.clear()
-        self.last_message = ""
         await old.close()
         introduce(self)
-
-    def warm_up(self) -> None:
-        """Load what the first turn needs while the person types."""
-        threading.Thread(target=_warm_up, args=(self.agent.model, self.screen.styled), daemon=True).start()
 
     async def play(self, first: str = "") -> int:
         """Talk until the person leaves or a signal ends it; return the exit code."""
@@ -205,7 +205,7 @@ class Chat:
         """Build the agent: the prompt can be seen already, and nobody has typed yet."""
         self._agent = self._build(self.parts.first_session())
         self.reader.print_above(partial(introduce, self))
-        self.warm_up()
+        warm_up(self.agent.model, styled=self.screen.styled)
 
     def _build(self, session: Session | None) -> Agent:
         try:
@@ -236,15 +236,3 @@ def _choices() -> Iterable[tuple[str, str]]:
     from agent.app.slash.table import COMMANDS  # not before a person types
 
     return ((f"/{name}", command.summary) for name, command in COMMANDS.items() if name == command.name)
-
-
-def _warm_up(model: Model, styled: bool) -> None:
-    """Load the client and the renderer, on a thread of its own, and let the collector work from here on."""
-    from agent import OpenAIModel
-    from agent.app.main import collect_again
-
-    if isinstance(model, OpenAIModel):
-        model.warm_up()
-    if styled:
-        import_module("agent.app.markdown")
-    collect_again()

@@ -104,6 +104,12 @@ class Terminal:
             assert self._read(end), f"{text!r} did not come; the screen:\n" + "\n".join(self.lines)
         return found + len(text)
 
+    def wait_for_screen(self, text: str) -> None:
+        """Wait until a line of the screen holds `text`."""
+        end = time.monotonic() + WAIT_S
+        while not any(text in line for line in self.lines):
+            assert self._read(end), f"{text!r} did not come; the screen:\n" + "\n".join(self.lines)
+
     def wait_for_prompt(self) -> None:
         """Wait until the last line with text on the screen is an empty prompt."""
         end = time.monotonic() + WAIT_S

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.app.bar import bar
 from agent.app.style import DIM, NOTE
+from agent.app.warm_up import warm_up
 from agent.messages import Usage
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ async def model(chat: Chat, rest: str) -> None:
     before, tokens = agent.model, sum(agent.context_parts().values())
     agent.model = chat.parts.new_model(rest, agent.session)
     chat.model_name = rest
-    chat.warm_up()
+    warm_up(chat.agent.model, styled=chat.screen.styled)
     await before.close()
     chat.screen.show(
         f"The model is {rest} from here on. Its prefix cache begins anew: the next message sends about "

@@ -72,7 +72,9 @@ async def run_line(chat: Chat, text: str) -> bool:
     if line is None:
         return False
     name, rest = line
-    if name in COMMANDS:
+    if name in COMMANDS and rest and not COMMANDS[name].usage:
+        chat.say(f"/{name} takes nothing after it, and nothing was done", NOTE)
+    elif name in COMMANDS:
         await COMMANDS[name].run(chat, rest)
     else:
         chat.say(unknown_command(name), NOTE)

@@ -43,21 +43,20 @@ async def begin_anew(chat: Chat, rest: str) -> None:
 
 
 async def undo(chat: Chat, rest: str) -> None:
-    text = _take_back(chat)
+    text = chat.agent.undo()
     if text is None:
         chat.say("There is no turn to take back", NOTE)
         return
     chat.say(f"Taken back from the talk: {_short(text)} (files and memory stay as they are)", DIM)
-    chat.last_message = ""
 
 
 async def retry(chat: Chat, rest: str) -> None:
-    text = _take_back(chat)
+    text = chat.agent.undo()
     if text is None:
         chat.say("There is no message to send again", NOTE)
         return
     chat.say(f"Once more: {_short(text)}", DIM)
-    await chat.send(text)
+    await chat.turn(text)
 
 
 async def compact(chat: Chat, rest: str) -> None:
@@ -65,12 +64,6 @@ async def compact(chat: Chat, rest: str) -> None:
         await chat.interrupts.run(chat.agent.compact(on_event=chat.renderer))
     finally:
         chat.renderer.end()
-
-
-def _take_back(chat: Chat) -> str | None:
-    """Take the last turn out; return its message, as typed before files were attached where that is known."""
-    text = chat.agent.undo()
-    return text if text is None else chat.last_message or text
 
 
 def _short(text: str) -> str:

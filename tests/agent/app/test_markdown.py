@@ -191,3 +191,14 @@ def test_a_line_without_end_costs_no_more_than_its_length() -> None:
     source = "*a **c " * 20_000
 
     assert text_of(render(source, width=100)).replace("\n", " ").split() == source.split()
+
+
+@pytest.mark.parametrize("columns", [2, 5, 8, 20, 30])
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_no_column_of_a_wide_table_is_lost(columns: int, width: int) -> None:
+    rows = ["|".join(f"{kind}{number:02d}" for number in range(columns)) for kind in ("head", "cell")]
+    text = f"|{rows[0]}|\n|{'|'.join(['---'] * columns)}|\n|{rows[1]}|\n"
+    stream = MarkdownStream(lambda: width)
+    drawn = re.sub(r"\x1b\[[\d;]*m", "", stream.feed(text) + stream.finish())
+
+    assert sorted(re.sub(r"\W", "", drawn)) == sorted(re.sub(r"\W", "", text))

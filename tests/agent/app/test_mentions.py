@@ -39,6 +39,16 @@ def test_names_with_blanks_stand_in_quotes_and_chinese_marks_may_follow(tmp_path
     assert '<file path="说明">\nS\n</file>' in text
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["看@b.txt", "看 @b.txt，好", "（@b.txt）", "“@b.txt”", "@b.txt好的", "@no,@b.txt", "(see @b.txt)", "@b.txt、@no"],
+)
+def test_a_mention_needs_no_blanks_where_there_are_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "b.txt").write_text("B")
+
+    assert '<file path="b.txt">\nB\n</file>' in attach_files(text, tmp_path)[0]
+
+
 def test_a_file_is_attached_once(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("A")
 

@@ -55,6 +55,12 @@ def test_on_a_terminal_a_dropped_answer_is_called_void() -> None:
     assert bare(out).replace("\r", "") == "half\n(what came above is void: broke)\nwhole\n"
 
 
+def test_a_call_that_the_end_of_a_turn_cut_off_is_named() -> None:
+    out, _ = Looked(terminal=True).show(StepStarted(1), ToolStarted(CALL))
+
+    assert "! shell ls: stopped\n" in out
+
+
 def test_words_before_a_tool_come_before_its_line() -> None:
     done = ToolFinished(CALL, ToolResult(True, data="a.txt"), 0.1)
     out, _ = Looked(terminal=True, styled=True).show(TextDelta("I look."), ToolStarted(CALL), done, TextDelta("Seen."))
@@ -103,14 +109,15 @@ def test_the_spinner_turns_and_leaves_nothing_behind() -> None:
         while "shell ls" not in terminal.out.getvalue():
             await asyncio.sleep(0.01)
         during = terminal.out.getvalue()
+        terminal.renderer(ToolFinished(CALL, ToolResult(True, data="a"), 0.1))
         terminal.renderer.end()
         await asyncio.sleep(0.15)
         return during, terminal.out.getvalue()
 
     during, after = asyncio.run(play())
-    assert "\n" not in after
-    assert after.startswith(during)
-    assert after.endswith("\r\x1b[K")
+    assert "\n" not in during
+    assert after.startswith(f"{during}\r\x1b[K")
+    assert len(after.split("\n")) == 2
 
 
 def test_no_spinner_turns_over_a_question() -> None:

@@ -131,7 +131,8 @@ def test_nobody_can_approve_on_a_pipe(stage: Stage) -> None:
     talk = stage.play("go", script=[calls("shell", '{"command": "ls"}'), "well"])
 
     assert ran == []
-    assert "nobody can be asked" in talk.err
+    assert "approval that nobody could give" in talk.err
+    assert talk.code == 7
     assert "approval was not given" in talk.model.requests[1].messages[-1]["content"]
 
 

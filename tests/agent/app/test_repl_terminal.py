@@ -219,6 +219,22 @@ def test_the_history_is_there_in_the_next_chat_and_private(chat: Open, place: Pl
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_tab_goes_down_into_the_only_folder_that_is_meant(chat: Open, place: Place) -> None:
+    (place.cwd / "sources").mkdir()
+    (place.cwd / "sources" / "only.txt").write_text("X")
+    terminal, server = chat(message("seen"))
+    terminal.type("@sou")
+    terminal.wait_for_screen("sources/")
+    terminal.type("\t")
+    terminal.wait_for_screen("> @sources/")
+    terminal.type("\t")
+    terminal.wait_for_screen("> @sources/only.txt")
+    terminal.type("\r")
+    terminal.wait_for("seen")
+
+    assert last_message(server).startswith("@sources/only.txt")
+
+
 def test_a_command_of_the_person_runs_and_goes_with_the_next_message(chat: Open) -> None:
     terminal, server = chat(message("seen"))
     terminal.type("!!echo 'is 你好'; false\r")

@@ -137,6 +137,13 @@ def test_retry_sends_the_last_message_again(stage: Stage) -> None:
     assert talk.out == "1\n1b\n"
 
 
+def test_a_command_says_that_it_takes_no_text(stage: Stage) -> None:
+    talk = stage.play("one", "/new fix the bug", "two", script=["1", "2"])
+
+    assert "/new takes nothing after it" in talk.err
+    assert [m["content"] for m in talk.model.requests[1].messages[1:]] == ["one", "1", "two"]
+
+
 def test_retry_does_not_attach_a_file_twice(stage: Stage) -> None:
     (stage.cwd / "a").write_text("A")
     talk = stage.play("see @a", "/retry", script=["1", "2"])
