@@ -55,5 +55,5 @@ def _unknown(unknown: list[str], known: list[str]) -> str:
     for name in unknown:
         if name.startswith(f"{PREFIX}SECURITY_"):
             raise ConfigProblem(f"{name} is no key; the verdict on a tool is {VERDICT}<TOOL>")
-    said = [f"{name} ({meant})" if (meant := guess(name, known)[2:]) else name for name in unknown]
+    said = [f"{name} ({meant})" if (meant := guess(name, known, 0.9)[2:]) else name for name in unknown]
     return f"The environment sets what is no key: {', '.join(said)}"

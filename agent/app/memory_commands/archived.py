@@ -96,8 +96,7 @@ class Archived:
             try:
                 return await archive.put_all(in_order())
             except ArchiveRefusal as error:
-                error.add_note(f"It is in line {line}")
-                raise
+                raise ArchiveRefusal(f"Line {line}: {error}") from error
 
         def write() -> dict[str, Any]:
             created, updated = self.do(put)

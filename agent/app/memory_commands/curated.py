@@ -93,8 +93,7 @@ class Curated:
                 try:
                     trial.add(row["target"], row["content"])
                 except MemoryRefusal as error:
-                    error.add_note(f"It is in line {row['line']}; nothing was imported")
-                    raise
+                    raise type(error)(f"Line {row['line']}; nothing was imported: {error}") from error
 
         def write() -> dict[str, Any]:
             found: dict[str, Any] = {}
@@ -152,9 +151,9 @@ def remove(options: Options, text: Sequence[str], target: Target | None) -> int:
     try:
         return _told(curated, output, target, curated.store.remove(target, old))
     except EntryNotFound as error:
-        if config.settings.memory.backend:
-            error.add_note("An entry of the archive is removed by its key: `my-agent memory forget KEY`")
-        raise
+        if not config.settings.memory.backend:
+            raise
+        raise EntryNotFound(f"`my-agent memory forget KEY` removes entries of the archive. {error}") from error
 
 
 def path(options: Options, target: Target | None) -> int:

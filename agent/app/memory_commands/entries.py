@@ -71,7 +71,7 @@ def get(options: Options, text: Sequence[str], layer: Layer | None, target: Targ
         else:
             return output.result(found, plain(found["content"]))
     if len(layers) > 1:
-        problem.add_note("No entry of the archive has this key either")
+        problem = type(problem)(f"No entry of the archive has the key {words!r}. {problem}")
     raise problem
 
 

@@ -202,7 +202,7 @@ def test_an_import_into_both_layers_stores_nothing_where_one_is_off(place: Place
 def test_an_entry_that_cannot_be_imported_names_line_field_and_value(home: Place, line: str, said: str) -> None:
     home.with_memory()
     code, told = imported(home, '{"key": "good", "content": "g"}', '{"content": "good"}', line)
-    assert (code, "ine 3" in told, "internal" in told) == (2, True, False)
+    assert (code, "Line 3" in told, "internal" in told) == (2, True, False)
     assert said in told
     assert home.run("memory", "list", "--layer", "archive", "--json").json == {"archive": []}
     assert not (home.memory_dir / "MEMORY.md").exists()
