@@ -43,7 +43,7 @@ def make_shell_tool(
         """Run a shell command in the workspace and return what it printed, errors too, and its exit status.
 
         There is no input and no terminal: nothing can ask. Each command has a new shell. What it leaves running in the
-        background is stopped when it ends.
+        background is stopped when it ends, save what was started with setsid.
         """
         if not command.strip():
             raise ValueError("command is empty")

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from tools.files.change import Make, change_file, preview_change
 from tools.files.jail import FileRefused, Jail, Place
+from tools.files.text import text_form
 from tools.tool import Bar, Tool
 from tools.words import size_in_words
 
@@ -37,9 +38,19 @@ def make_write(jail: Jail, bar: Bar) -> Tool:
         def make(before: bytes | None) -> tuple[bytes, str]:
             if before == after:
                 return after, f"{place.shown} holds this text already; nothing was written"
-            old = "new file" if before is None else f"before: {size_in_words(len(before))}"
-            return after, f"Wrote {size_in_words(len(after))} to {place.shown} ({old})"
+            return after, f"Wrote {size_in_words(len(after))} to {place.shown} ({was(before, after)})"
 
         return place, make
 
     return Tool(file_write, preview=preview, bar=bar)
+
+
+def was(before: bytes | None, after: bytes) -> str:
+    """Return what a file was before, and what of its form is lost."""
+    if before is None:
+        return "new file"
+    form = text_form(before, cut=False)
+    lost = [f"{form.name}, now UTF-8"] if form is not None and form.name and before != after else []
+    if b"\r\n" in before and b"\r\n" not in after and b"\n" in after:
+        lost.append("line ends CRLF, now LF")
+    return "; ".join([f"before: {size_in_words(len(before))}", *lost])

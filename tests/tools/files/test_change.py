@@ -21,6 +21,12 @@ def ws(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path)
 
 
+def test_what_is_lost_of_a_files_form_is_said(ws: Workspace) -> None:
+    (ws.root / "gbk.txt").write_bytes("第一行中文\r\n第二行\r\n".encode("gb18030"))
+    answer = ws("file_write", path="gbk.txt", content="新\n").data
+    assert "(before: 20 bytes; GB18030, now UTF-8; line ends CRLF, now LF)" in answer
+
+
 def test_a_new_file_gets_its_folders(ws: Workspace) -> None:
     assert ws("file_write", path="a/b/新.txt", content="x\ny").data == "Wrote 3 bytes to a/b/新.txt (new file)"
     assert (ws.root / "a/b/新.txt").read_bytes() == b"x\ny"
