@@ -16,7 +16,7 @@ from agent.answer_reader import read_answer
 from agent.failures import KeyRefused, ModelFailure, ProviderFailed
 from agent.messages import Completion, Message, ToolChoice
 from agent.redact import hide_key
-from agent.refusals import failure_of_connection, failure_of_status, words_of
+from agent.refusals import failure_of_connection, failure_of_status
 from agent.request_body import RequestBody
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class OpenAIModel:
             except openai.APIStatusError as error:
                 status, headers = error.status_code, error.response.headers
                 body = error.response.content.decode("utf-8", "replace")
-                if status in (400, 422) and self._body.mend(request, words_of(body)):
+                if status in (400, 422) and self._body.mend(request, body):
                     continue
                 raise failure_of_status(status, headers, body, model=self.name, base_url=self.base_url) from None
             except Exception as error:  # the border to the provider

@@ -16,8 +16,12 @@ __all__ = ["Encoded", "RequestBody"]
 log = logging.getLogger(__name__)
 
 CACHE_LIMIT_BYTES = 16 * 2**20
-OPTIONAL = ("stream_options", "prompt_cache_key", "tool_choice")
-# Fields that a server may not know; the answer is the same without them
+OPTIONAL = {
+    "stream_options": "stream_options|include_usage",
+    "prompt_cache_key": "prompt_cache_key",
+    "tool_choice": "tool_choice",
+}
+# Fields that a server may not know, and its words for them; the answer is the same without them
 THINKERS = r"deepseek|moonshot|kimi|qwq|qwen.*think|\bglm-"
 # Models and hosts that want their reasoning back
 
@@ -89,9 +93,10 @@ class RequestBody:
             self._cached_bytes = sum(len(data) for _, data in self._cache.values())
         return Encoded(b"".join(parts), frozenset(fields).intersection(OPTIONAL), self.replay_reasoning)
 
-    def mend(self, refused: Encoded, words: str) -> bool:
-        """Leave out, for good, what the server's words name; true if the same request is worth another try."""
-        named = {name for name in refused.optional if re.search(rf"\b{name}\b", words)}
+    def mend(self, refused: Encoded, body: str) -> bool:
+        """Leave out, for good, what the `body` of a refusal names; true if the same request is worth another try."""
+        words = re.sub(r"\\[nrt]", " ", body)  # the line ends inside of JSON, whose letters would join the name
+        named = {name for name in refused.optional if re.search(rf"\b(?:{OPTIONAL[name]})\b", words)}
         if named - self._dropped:
             log.info("the provider does not take %s: left out from here on", ", ".join(sorted(named)))
         self._dropped |= named

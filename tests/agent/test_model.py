@@ -377,6 +377,10 @@ def test_the_fields_of_the_client_cannot_be_replaced() -> None:
         ("stream_options", 422, {"detail": [{"loc": ["body", "stream_options"], "msg": "Extra inputs"}]}),
         ("prompt_cache_key", 400, {"error": {"message": "Unknown parameter: 'prompt_cache_key'."}}),
         ("tool_choice", 400, {"error": {"message": "tool_choice is not supported"}}),
+        ("stream_options", 400, {"error": {"message": "Unknown parameter.", "param": "stream_options"}}),
+        ("stream_options", 400, {"error": {"message": f"{'Long words. ' * 90}Unknown: stream_options"}}),
+        ("stream_options", 400, {"error": {"message": "json: unknown field\ninclude_usage"}}),
+        ("stream_options", 400, {"error": {"message": "Extra fields:\nstream_options"}}),
     ],
 )
 def test_a_field_that_is_refused_is_left_out_from_then_on(field: str, status: int, body: Any) -> None:
