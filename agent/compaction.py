@@ -14,7 +14,7 @@ from agent.retry import complete
 
 __all__ = ["Compactor"]
 
-FITS_AFTER_REFUSAL = 0.8  # of a request that the server found too long
+FITS_AFTER_REFUSAL = 0.8  # of the talk in a request that the server found too long
 
 
 class Compactor:
@@ -57,15 +57,16 @@ class Compactor:
         if overflow:
             why = "the server found the request too long"
             # The window is smaller than we thought, in this turn and in those that follow.
-            self.budget_tokens = min(self.budget_tokens, int(self._estimated * FITS_AFTER_REFUSAL))
+            fits = fixed + int((self._estimated - fixed) * FITS_AFTER_REFUSAL)
+            self.budget_tokens = min(self.budget_tokens, fits)
         elif self._estimated <= self.budget_tokens:
             return False
         else:
             why = f"about {self._estimated} tokens, over the budget of {self.budget_tokens}"
         if fixed >= self.budget_tokens:
             return self._give_up(
-                f"{why}, and about {fixed} tokens are the system prompt and the tools, which stay: fewer tools, shorter "
-                "instructions or a larger agent.context_budget would help",
+                f"{why}, and about {fixed} tokens are the system prompt and the tools, which stay: fewer tools, "
+                "shorter instructions or a larger agent.context_budget would help",
                 emit,
             )
         shorter = await self.shorten(model, emit=emit, max_retries=max_retries, why=why, fixed=fixed)
