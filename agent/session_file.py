@@ -48,6 +48,8 @@ class Talk:
     torn: bool = False
     # The last line has no line end
     _history: Healing = field(default_factory=Healing)
+    _title: str = ""
+    # Of what was summed up
 
     @property
     def messages(self) -> list[Message]:
@@ -55,7 +57,7 @@ class Talk:
 
     @property
     def title(self) -> str:
-        return title_of(self.messages)
+        return self._title or title_of(self.messages)
 
     def take(self, line: Any) -> bool:
         """Take the next line; False says that it is damaged and changed nothing."""
@@ -79,6 +81,7 @@ class Talk:
             return False
         for message in self.messages[-keep:] if keep else ():
             history.add(message)
+        self._title = self.title
         self._history = history
         return True
 

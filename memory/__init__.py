@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memory.tool import *
 
 HOMES = {
-    "credentials": "KEY_NAME SHORTEST_KEY credential_kind known_keys",
+    "credentials": "KEY_NAME SHORTEST_KEY credential_kind hide_credentials known_keys",
     "entries": "ENTRY_DELIMITER Target join_entries parse_entries",
     "journal": "Change Journal Origin",
     "manager": "MemoryManager MemoryProvider ProviderUnavailable load_provider",

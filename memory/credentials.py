@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
-__all__ = ["KEY_NAME", "SHORTEST_KEY", "credential_kind", "known_keys"]
+__all__ = ["KEY_NAME", "SHORTEST_KEY", "credential_kind", "hide_credentials", "known_keys"]
 
 KEY_NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)", re.IGNORECASE)
 SHORTEST_KEY = 8  # a shorter value would be found in ordinary words
@@ -38,6 +38,7 @@ SHAPES = {
 KINDS = list(SHAPES)
 NAMED_SHAPES = "|".join(f"(?P<k{at}>{shape})" for at, shape in enumerate(SHAPES.values()))
 KNOWN = f"(?<![A-Za-z0-9])(?:{NAMED_SHAPES})"  # desk-... is no sk-...
+IN_JSON = rf"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))(?:{NAMED_SHAPES})"  # where a line may begin with one
 LONG_RUN = r"[A-Za-z0-9_+/=.~-]{16}"  # no key is shorter, and most texts hold none
 LOOSE_SHAPES = {"an API key", "a service key", "a bot token"}  # names of things look like these, too
 
@@ -75,9 +76,8 @@ def credential_kind(text: str, known: Collection[str] = ()) -> str | None:
     if not re.search(LONG_RUN, text):
         return None
     for found in re.finditer(KNOWN, text, re.ASCII):
-        kind = KINDS[int((found.lastgroup or "k1")[1:])]
-        if _looks_random(found[0], strictly=kind in LOOSE_SHAPES):
-            return kind
+        if _is_key(found):
+            return _kind(found)
     seen = 0
     for name in re.finditer(NAMED, text, re.IGNORECASE):
         value = re.compile(GIVEN).match(text, name.end()) if name.start() >= seen else None
@@ -87,9 +87,25 @@ def credential_kind(text: str, known: Collection[str] = ()) -> str | None:
     return None
 
 
+def hide_credentials(text: str, mark: str) -> str:
+    """Put `mark` in place of every API key of a known shape; the text may be JSON."""
+    if not re.search(LONG_RUN, text):
+        return text
+    loose = LOOSE_SHAPES - {"an API key"}  # rather one name hidden than one key shown
+    return re.sub(IN_JSON, lambda found: mark if _is_key(found, loose) else found[0], text, flags=re.ASCII)
+
+
 @lru_cache(maxsize=1_000)
 def _names_a_key(name: str) -> bool:
     return bool(KEY_NAME.search(name))
+
+
+def _kind(found: re.Match[str]) -> str:
+    return KINDS[int((found.lastgroup or "k1")[1:])]
+
+
+def _is_key(found: re.Match[str], loose: Collection[str] = LOOSE_SHAPES) -> bool:
+    return _looks_random(found[0], strictly=_kind(found) in loose)
 
 
 def _looks_random(value: str, *, strictly: bool) -> bool:

@@ -17,6 +17,8 @@ KEY = "test-key-9f31"
         ("key test-k***9f31 is odd", f"key {MARK} is odd"),
         ("key ****9f31", f"key {MARK}"),
         ("sk-proj-abcdefghijklmnopqrstuvwxyz012345", MARK),
+        (r'"one\nsk-proj-abcdefghijklmnopqrstuvwxyz012345\n"', rf'"one\n{MARK}\n'),
+        ("glpat-Zx8sQ2vN7tLw4bKd9fGh", MARK),
         ("*** nothing to hide ***", "*** nothing to hide ***"),
         ("the test-key of the door", "the test-key of the door"),
     ],

@@ -206,6 +206,15 @@ def test_rewind_and_compact_hold_after_reopening(session: Session) -> None:
     again.close()
 
 
+def test_the_title_outlives_a_compaction(session: Session) -> None:
+    for number in range(4):
+        session.append({"role": "user", "content": f"u{number}"})
+        session.append({"role": "assistant", "content": f"a{number}"})
+    session.compact([{"role": "user", "content": "summary"}, {"role": "assistant", "content": "yes"}], keep=2)
+    (listed,) = list_sessions(session.path.parent)
+    assert listed.title == "u0"
+
+
 def test_keys_never_reach_the_file(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", 'odd"key-Ω-7731')
     monkeypatch.setenv("HARMLESS", "visible-value")
