@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from memory.entries import excerpt
-from memory.guard import defuse, shown
+from memory.guard import blocked, defuse, reason_to_hide, shown
 from prompts import render
 from tools import Tool
 
@@ -132,8 +132,8 @@ class MemoryManager:
                 self._give_up(f"recall gave {type(found).__name__} where text belongs")
             return ""
         self._failing = False
-        safe = "\n".join(shown(line) for line in excerpt(found.strip(), LONGEST_RECALL).split("\n"))
-        return render("recalled", provider=self.name, text=defuse(shown(safe), FENCE)) if safe else ""
+        safe = without_orders(excerpt(found.strip(), LONGEST_RECALL))
+        return render("recalled", provider=self.name, text=defuse(safe, FENCE)) if safe else ""
 
     async def close(self) -> None:
         """Close the provider, in `timeout_s` at most."""
@@ -177,6 +177,18 @@ class MemoryManager:
         if not self._failing:
             self.notices.append(f"Memory provider {self.name!r}: {why}; going on without it for {REST_S:g} s")
         self._failing = True
+
+
+def without_orders(text: str) -> str:
+    """Return the text with a `[blocked: ...]` line for each that is poisoned, or that makes those before it so."""
+    lines = [shown(line) for line in text.split("\n")]
+    if reason_to_hide("\n".join(lines)):
+        kept: list[str] = []
+        for line in lines:
+            reason = reason_to_hide("\n".join([*kept, line]))
+            kept.append(blocked(reason) if reason else line)
+        lines = kept
+    return "\n".join(lines)
 
 
 def _words(error: BaseException) -> str:

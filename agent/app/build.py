@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -37,8 +38,10 @@ def build_agent(config: Config, options: Options, *, model: Model, approve: Appr
     policy, curated, limits = settings.security.tool_policy, settings.memory.curated, settings.agents
     window = settings.provider.context_window
 
+    unsaved = f"unsaved-{secrets.token_hex(8)}"  # what belongs to one such talk is of no other
+
     def current_session() -> str:
-        return agent.session.id if agent.session is not None else ""
+        return agent.session.id if agent.session is not None else unsaved
 
     provider = None if options.no_memory else build_provider(config, current_session)
     agent = Agent(

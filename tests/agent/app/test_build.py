@@ -14,6 +14,22 @@ from agent.app.options import Options
 from tools import ToolCall, refuse
 
 
+def test_a_talk_that_is_not_saved_is_a_session_of_its_own(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place.home / ".cache"))
+    place.user_config('[memory]\nbackend = "markdown"\n')
+    options = Options(cwd=str(place.cwd))
+    config = load_config(options, place.environment())
+
+    async def play(name: str, arguments: str) -> bool:
+        agent = build_agent(config, options, model=OfflineModel(), approve=refuse, session=None)
+        result = await agent.registry.dispatch(ToolCall("1", name, arguments))
+        await agent.close()
+        return result.ok
+
+    assert asyncio.run(play("memory_store", '{"key": "k", "content": "v", "category": "conversation"}'))
+    assert not asyncio.run(play("memory_get", '{"key": "k"}'))
+
+
 def test_a_new_talk_is_a_new_session_to_the_archive_too(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(place.home / ".cache"))
     place.user_config('[memory]\nbackend = "markdown"\n')

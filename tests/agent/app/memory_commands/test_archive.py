@@ -126,6 +126,15 @@ def test_content_can_be_piped_in(home: Place) -> None:
     assert home.run("memory", "get", "k").out == "long\ntext\n"
 
 
+def test_an_export_under_access_control_has_ones_own_of_every_session(home: Place) -> None:
+    home.env["MY_AGENT_MEMORY_ACL_ENABLED"] = "1"
+    row = {"key": "c", "content": "said", "category": "conversation", "session": "s1", "owner": "main"}
+    (home.cwd / "one.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    home.run("memory", "import", "one.jsonl")
+    assert '"session": "s1"' in home.run("memory", "export", "--layer", "archive").out
+    assert home.run("memory", "export", "--layer", "archive", "--agent", "two").out == ""
+
+
 def test_each_agent_sees_its_own_under_access_control(home: Place) -> None:
     home.env["MY_AGENT_MEMORY_ACL_ENABLED"] = "1"
     home.run("memory", "store", "k", "mine", "--agent", "one")
