@@ -143,7 +143,9 @@ class Session:
                 f"Session {self.id} is in use by another process; wait for it, or take it over in a copy with --fork"
             ) from error
         except OSError as error:
-            raise SessionUnavailable(f"Session folder {str(folder)!r} cannot be used: {error.strerror}") from error
+            raise SessionUnavailable(
+                f"Session folder {str(folder)!r} cannot be used: {error.strerror}; --no-session needs none"
+            ) from error
         self._lock = lock
 
     def _write(self, line: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.app.config import Config
 from agent.app.exits import UsageProblem
@@ -67,16 +67,27 @@ def _last(cwd: Path) -> Path:
     own = folder.is_relative_to(cwd)
     found = [path for path in folder.glob("*.jsonl") if path.is_file()]
     for path in sorted(found, key=lambda one: (one.stat().st_mtime_ns, one.name), reverse=True):
-        if own or _working_folder(path) == str(cwd):
+        head = _head(path)
+        if head.get("cwd", "") == str(cwd) or (own and (head or _has_messages(path))):
             return path
     raise UsageProblem(f"There is no session to continue in {str(cwd)!r}; `my-agent sessions list` shows what is there")
 
 
-def _working_folder(path: Path) -> str:
-    """Return where a session began, from the first line of its file."""
+def _head(path: Path) -> dict[str, Any]:
+    """Return the first line of a session's file, empty where that is none."""
     try:
         with path.open("rb") as file:
             head = json.loads(file.readline(1_000_000))
     except (OSError, ValueError, RecursionError):
-        return ""
-    return str(head.get("cwd", "")) if isinstance(head, dict) else ""
+        return {}
+    return head if isinstance(head, dict) else {}
+
+
+def _has_messages(path: Path) -> bool:
+    from agent.failures import SessionUnavailable
+    from agent.session_file import read_talk
+
+    try:
+        return bool(read_talk(path).messages)
+    except SessionUnavailable:
+        return False

@@ -210,6 +210,14 @@ def test_continue_takes_the_last_session_of_this_folder(place: Place, wire: Any)
     assert place.run("run", "--json", "-c", "again").json["session"] == here
 
 
+def test_continue_passes_over_a_file_that_holds_no_session(place: Place, wire: Any) -> None:
+    wire(message("a"), message("b"))
+    place.with_memory()
+    here = place.run("run", "--json", "here").json["session"]
+    (place.cwd / ".my_agent_core/sessions/29990101-000000-b.jsonl").touch()  # as a full disk leaves one
+    assert place.run("run", "--json", "-c", "again").json["session"] == here
+
+
 def test_the_folder_of_work_can_be_chosen(place: Place, wire: Any) -> None:
     (place.cwd / "inner").mkdir()
     wire(message(None, [call("file_write", {"path": "x.txt", "content": "1"})]), message("Done."))
