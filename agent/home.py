@@ -9,7 +9,6 @@ __all__ = ["HOME_NAME", "MemoryDir", "find_context_files", "find_memory_dir", "f
 
 HOME_NAME = ".my_agent_core"
 CONTEXT_FILE = "AGENTS.md"
-CONTEXT_CHAR_LIMIT = 32_000
 
 MemoryDir = Path | str | Literal[False] | None
 
