@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Collection, Iterator, Sequence
 
 from memory.archive.backend import Reader
@@ -20,7 +19,8 @@ class Turned:
     def __init__(self) -> None:
         self._entries: dict[int, Terms] = {}
         self._holders: dict[str, dict[int, int]] = {}
-        self._terms: list[str] = []
+        self._begun: dict[str, set[str]] = {}
+        # terms of three letters and more, by the first three: to keep an order would cost each new term a walk
         self.length = 0
         # sum over the entries
 
@@ -54,19 +54,18 @@ class Turned:
         return sorted(self._beginning(prefix), key=lambda term: (len(term), term))[:limit]
 
     def _beginning(self, prefix: str) -> list[str]:
-        start = bisect_left(self._terms, prefix)
-        end = bisect_left(self._terms, prefix + "\U0010ffff", lo=start)
-        return self._terms[start:end]
+        """Return the terms that begin with `prefix`, which has three letters or more."""
+        return [term for term in self._begun.get(prefix[:STEM_START], ()) if term.startswith(prefix)]
 
     def _add(self, entry: int, terms: Terms) -> None:
         self._entries[entry] = terms
         self.length += terms.length
         for term, count in terms.counts.items():
-            holders = self._holders.get(term)
-            if holders is None:
-                holders = self._holders[term] = {}
-                insort(self._terms, term)
-            holders[entry] = count
+            if term not in self._holders:
+                self._holders[term] = {}
+                if len(term) >= STEM_START:
+                    self._begun.setdefault(term[:STEM_START], set()).add(term)
+            self._holders[term][entry] = count
 
     def _drop(self, entry: int) -> None:
         terms = self._entries.pop(entry)
@@ -76,4 +75,5 @@ class Turned:
             del holders[entry]
             if not holders:
                 del self._holders[term]
-                del self._terms[bisect_left(self._terms, term)]
+                if len(term) >= STEM_START:
+                    self._begun[term[:STEM_START]].discard(term)
