@@ -26,7 +26,7 @@ from memory.archive.entry import (
     clean_metadata,
     clean_tags,
 )
-from memory.archive.hints import without_names
+from memory.archive.hints import ends, without_names
 from memory.archive.meaning import LACKING_LIMIT, TIMEOUT_S, Embeddings, Meaning, not_by_meaning
 from memory.archive.rank import Weights
 from memory.archive.search import Asked, Searcher, SearchType
@@ -169,6 +169,7 @@ class Archive(Upkeep):
         `unasked`: nobody asked for it, so only what is surely meant, and in less than two seconds.
         """
         check_text("query", query)
+        query = ends(query)
         if search_type not in get_args(SearchType):
             raise ArchiveRefusal(f"search_type {search_type!r} is unknown: use text, vector or hybrid")
         if limit < 1:
@@ -180,8 +181,7 @@ class Archive(Upkeep):
             return empty
         timeout_s = UNASKED_TIMEOUT_S if unasked else TIMEOUT_S
         meaning, warning = await self._meaning(query, who, search_type, timeout_s)
-        words = search_type != "vector"
-        asked = Asked(query, self.view(who), chosen, min(limit, LIMIT), words, meaning, sure=unasked)
+        asked = Asked(query, self.view(who), chosen, min(limit, LIMIT), search_type != "vector", meaning, sure=unasked)
 
         def find() -> tuple[list[Hit], Sequence[str], int]:
             with self.backend.reading() as reader:

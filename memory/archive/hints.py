@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from memory.archive.stopwords import ENGLISH
 
-__all__ = ["DateHint", "date_hint", "possible_names", "without_names"]
+__all__ = ["DateHint", "date_hint", "ends", "possible_names", "without_names"]
 
 MONTHS = "january february march april may june july august september october november december"
 MONTH_NUMBERS = {name: number for number, name in enumerate(MONTHS.split(), start=1)}
@@ -23,6 +23,8 @@ NAME_WORD = re.compile(r"[^\W_]+")
 HAN_RUN = re.compile(r"[\u4e00-\u9fff]{2,40}")
 FIRST_YEAR, LAST_YEAR = 1900, 2100
 NAMES_LIMIT = 200
+# Nobody waits for more to be analysed: a message may be a whole book.
+QUERY_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,12 @@ class DateHint:
         return 1.0 if abs(self.day - when.day) <= 1 else 0.25
 
 
+def ends(text: str, most: int = QUERY_CHARS) -> str:
+    """Return the text, or of a longer one the beginning and the end: there a message says what it asks."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]}\n{text[-half:]}"
+
+
 def date_hint(query: str) -> DateHint | None:
     """Return the date that a query names: 2023-05-07, May 7 (2023), in May, 2023, 2023年5月7日, 5月."""
     for pattern in (ISO, CHINESE):
@@ -55,11 +63,11 @@ def date_hint(query: str) -> DateHint | None:
 def english_date(words: list[str]) -> DateHint | None:
     year = month = day = None
     for place, word in enumerate(words):
-        if word.isdigit() and FIRST_YEAR <= int(word) <= LAST_YEAR:
+        if word.isdecimal() and FIRST_YEAR <= int(word) <= LAST_YEAR:
             year = int(word)
         number = MONTH_NUMBERS.get(word.lower())
         beside = [
-            int(each) for each in words[max(0, place - 1) : place] + words[place + 1 : place + 2] if each.isdigit()
+            int(each) for each in words[max(0, place - 1) : place] + words[place + 1 : place + 2] if each.isdecimal()
         ]
         named = place == 0 or (words[place - 1].istitle() and words[place - 1].lower() not in ENGLISH)
         if number and (beside or word.lower() not in AMBIGUOUS or not (word in AMBIGUOUS or named)):

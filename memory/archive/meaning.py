@@ -12,6 +12,7 @@ from memory.archive.access import View
 from memory.archive.backend import Backend, Matrix, Stored
 from memory.archive.embedder import Embedder, EmbeddingUnavailable
 from memory.archive.entry import ArchiveUnavailable
+from memory.archive.hints import ends
 from memory.archive.passages import passages, unit_rows
 from memory.archive.workers import in_thread
 
@@ -21,8 +22,8 @@ __all__ = ["LACKING_LIMIT", "TIMEOUT_S", "Embeddings", "Meaning", "not_by_meanin
 PASSAGE_VERSION = 1
 TIMEOUT_S = 10.0
 REST_S = 60.0
-# Of a long message the beginning stands for the rest: the local model takes a second for 2,000 characters.
-QUERY_CHARS = 600
+# The local model takes a second for 2,000.
+EMBEDDED_CHARS = 600
 REPAIR_S = 0.5
 BATCH_PASSAGES = 16
 RENEW_PASSAGES = 64
@@ -65,7 +66,7 @@ class Embeddings:
 
     async def meaning(self, query: str, timeout_s: float = TIMEOUT_S) -> Meaning:
         """Return the query as a vector. Raises `EmbeddingUnavailable`."""
-        rows = await self._vectors([query[:QUERY_CHARS]], query=True, timeout_s=timeout_s)
+        rows = await self._vectors([ends(query, EMBEDDED_CHARS)], query=True, timeout_s=timeout_s)
         return Meaning(self.model, rows[0])
 
     async def renew(self, view: View, progress: Callable[[int], None]) -> int:

@@ -112,7 +112,7 @@ def tokens(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def query_words(query: str) -> list[Word]:
-    """Return the distinct words asked for, in order, at most 256.
+    """Return the distinct words asked for, in order, of more than 256 the first and last.
 
     Function words (English, Chinese) are left out when others remain, unless they are written as names.
     """
@@ -128,8 +128,9 @@ def query_words(query: str) -> list[Word]:
             every[text] = Word(text)
             some = [Word(text)] if text not in ENGLISH else [Word(text, sure=False)] if text in names else []
         words |= {word.text: word for word in some if word.sure or word.text not in words}
-    chosen = words if any(word.sure for word in words.values()) else every
-    return list(chosen.values())[:WORDS_LIMIT]
+    chosen = list((words if any(word.sure for word in words.values()) else every).values())
+    half = WORDS_LIMIT // 2
+    return chosen if len(chosen) <= WORDS_LIMIT else chosen[:half] + chosen[-half:]
 
 
 def pieces(run: str, cut: str) -> Iterator[Word]:

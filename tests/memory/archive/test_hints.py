@@ -27,6 +27,7 @@ from memory.archive.hints import DateHint, date_hint, possible_names, without_na
         ("room 2300, 12 people", None),
         ("version 1.2.3", None),
         ("the 7th", None),
+        ("is 5² 25?", None),
     ],
 )
 def test_a_date_in_a_query_is_understood(query: str, hint: DateHint | None) -> None:

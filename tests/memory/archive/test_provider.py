@@ -150,6 +150,17 @@ def test_nothing_is_recalled_unasked_that_has_no_word_of_the_message(model: Mode
     assert model.provider.notices == []
 
 
+def test_of_a_long_message_the_beginning_and_the_end_say_what_is_recalled(kept: Stage) -> None:
+    model = Model(ArchiveProvider(kept.archive(vectors=True), MAIN))
+    model.call("memory_store", key="editor", content="Kakoune")
+    model.call("memory_store", key="timezone", content="UTC")
+    filler = "".join(chr(0x4E00 + number * 7 % 20_000) for number in range(100_000))
+    recalled = asyncio.run(model.provider.prefetch(f"editor? {filler} timezone?"))
+    assert sorted(recalled.split("\n")) == ["- editor: Kakoune", "- timezone: UTC"]
+    embedded = kept.embedder.asked[-1][0]
+    assert (len(embedded) < 1_000, embedded[:6], embedded[-9:]) == (True, "editor", "timezone?")
+
+
 def test_nothing_is_recalled_unasked_under_access_control(kept: Stage) -> None:
     provider = ArchiveProvider(kept.archive(acl=True), MAIN)
     Model(provider).call("memory_store", key="editor", content="Kakoune")
