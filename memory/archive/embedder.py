@@ -104,7 +104,7 @@ def check_vectors(vectors: Any, count: int, dimensions: int, where: str) -> list
 def _check_vector(vector: Any, dimensions: int, where: str) -> list[float]:
     try:
         numbers = [float(number) for number in vector]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise EmbeddingUnavailable(f"{where} answered a vector that is no list of numbers") from error
     if len(numbers) != dimensions:
         sentence = f"{where} answers vectors of {len(numbers)} numbers, not {dimensions}: correct `dimensions`"

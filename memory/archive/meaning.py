@@ -149,6 +149,11 @@ class Embeddings:
                 vectors = await embedder.embed(texts, query=query)
         except EmbeddingUnavailable:
             raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            raise EmbeddingUnavailable("the embedding provider broke off") from error
         except Exception as error:  # a stranger's embedder must not cost an entry or a turn
             if limit.expired():
                 self._resting_until = time.monotonic() + REST_S
@@ -156,10 +161,8 @@ class Embeddings:
                     f"the embedding provider did not answer within {timeout_s:g} s; it is left alone for {REST_S:g} s"
                 ) from error
             log.warning("the embedder failed", exc_info=True)
-            raise EmbeddingUnavailable(f"the embedding provider failed: {error}") from error
-        if len(vectors) != len(texts):
-            raise EmbeddingUnavailable(f"the embedding provider gave {len(vectors)} vectors for {len(texts)} texts")
-        return unit_rows(vectors, embedder.dimensions)
+            raise EmbeddingUnavailable(f"the embedding provider failed: {error}".rstrip(": ")) from error
+        return unit_rows(vectors, len(texts), embedder.dimensions)
 
 
 def not_by_meaning(entries: int, reason: str) -> str:

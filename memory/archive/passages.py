@@ -48,19 +48,23 @@ def cut_text(text: str) -> Iterator[str]:
         start = end
 
 
-def unit_rows(vectors: Sequence[Sequence[float]], dimensions: int) -> Matrix:
+def unit_rows(vectors: Sequence[Sequence[float]], count: int, dimensions: int) -> Matrix:
     """Return vectors as rows of length 1 (a row of zeros stays so). Raises `EmbeddingUnavailable` for what is none."""
     import numpy as np  # 90 ms, and only where vectors are used
 
     try:
-        rows = np.asarray(vectors, np.float64).reshape(len(vectors), -1)
-    except (TypeError, ValueError) as error:
+        rows = np.asarray(vectors, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise EmbeddingUnavailable("the embedding provider answered what is no list of vectors") from error
+    if rows.ndim != 2 or len(rows) != count:
+        raise EmbeddingUnavailable(f"the embedding provider answered what is no list of {count} vectors")
     if rows.shape[1] != dimensions:
         raise EmbeddingUnavailable(
             f"the embedding provider answered {rows.shape[1]} numbers for a text, its model has {dimensions}"
         )
     if not np.all(np.isfinite(rows)):
         raise EmbeddingUnavailable("the embedding provider answered numbers that are not finite")
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    rows = rows / np.where(largest == 0, 1, largest)  # else the square of a huge number is infinite
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(lengths == 0, 1, lengths)).astype(np.float32)

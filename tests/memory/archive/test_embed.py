@@ -335,7 +335,16 @@ def test_a_password_in_a_base_url_is_refused_and_not_shown() -> None:
 
 @pytest.mark.parametrize(
     "vectors",
-    [None, "text", [[1.0, 2.0]], [[1.0], [2.0]], [[1.0, math.nan]] * 2, [[1.0, math.inf]] * 2, [[1.0, "x"]] * 2],
+    [
+        None,
+        "text",
+        [[1.0, 2.0]],
+        [[1.0], [2.0]],
+        [[1.0, math.nan]] * 2,
+        [[1.0, math.inf]] * 2,
+        [[1.0, "x"]] * 2,
+        [[1, 10**400]] * 2,
+    ],
 )
 def test_what_is_no_set_of_vectors_is_refused_with_the_source_named(vectors: Any) -> None:
     with pytest.raises(EmbeddingUnavailable, match="the test"):
