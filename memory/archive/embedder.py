@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import math
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
 
-__all__ = ["BATCH_TEXTS", "BlockingEmbedder", "Embedder", "EmbeddingUnavailable", "check_vectors", "in_thread"]
+from memory.archive.workers import in_thread
+
+__all__ = ["BATCH_TEXTS", "BlockingEmbedder", "Embedder", "EmbeddingUnavailable", "check_vectors"]
 
 BATCH_TEXTS = 100
 BATCH_CHARS = 200_000  # hosted providers count at most 300,000 tokens a request
-
-T = TypeVar("T")
 
 
 class EmbeddingUnavailable(RuntimeError):
@@ -112,34 +110,6 @@ def _check_vector(vector: Any, dimensions: int, where: str) -> list[float]:
     if not all(map(math.isfinite, numbers)):
         raise EmbeddingUnavailable(f"{where} answered a vector with a number that is not finite")
     return numbers
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Run `work` in a daemon thread and wait for it.
-
-    A wait that is cancelled leaves the thread behind, and a thread left behind never holds up the end of the program
-    nor takes a place in the pool where tools run, as one of `asyncio.to_thread` would.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def run() -> None:
-        try:
-            result = work()
-        except BaseException as error:
-            _hand_over(loop, future, future.set_exception, error)
-        else:
-            _hand_over(loop, future, future.set_result, result)
-
-    threading.Thread(target=run, name="embed", daemon=True).start()
-    return await future
-
-
-def _hand_over(
-    loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], settle: Callable[[Any], None], value: Any
-) -> None:
-    with suppress(RuntimeError):  # the loop was closed: nobody waits for this any more
-        loop.call_soon_threadsafe(lambda: None if future.done() else settle(value))
 
 
 def _clean(text: str, max_chars: int) -> str:
