@@ -24,6 +24,7 @@ __all__ = ["SqliteBackend"]
 BUSY_S = 10.0
 CACHE_KIB = 16_384
 IDLE_CONNECTIONS = 4
+LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 FileId = tuple[int, int]
 
 
@@ -94,12 +95,22 @@ class SqliteBackend:
             self._make_file()
         address = self.path.absolute().as_uri()
         try:
-            return self._open(f"{address}?mode=rw"), self._file_id()
-        except sqlite3.OperationalError:
-            if writing:
+            if fresh := self._open(f"{address}?mode=rw", writing):
+                return fresh, self._file_id()
+        except sqlite3.OperationalError as error:
+            if writing or error.sqlite_errorcode & 0xFF in LOCKED:
                 raise
+            self._refuse_unread(self.path.with_name(self.path.name + "-wal"), error)
             # Nothing can be written beside it, so nobody writes: the file as it stands is all there is.
-            return self._open(f"{address}?mode=ro&immutable=1"), None
+            fresh = self._open(f"{address}?mode=ro&immutable=1", writing)
+        return fresh or empty(), None
+
+    def _refuse_unread(self, wal: Path, error: sqlite3.Error) -> None:
+        if wal.exists() and wal.stat().st_size:
+            raise ArchiveUnavailable(
+                f"the archive {self.place!r} cannot be read: its newest entries lie in {wal.name!r}, and the file that "
+                "it takes to read them cannot be made: make room on the disk, or let the folder be written"
+            ) from error
 
     def _file_id(self) -> FileId | None:
         try:
@@ -115,20 +126,25 @@ class SqliteBackend:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path.touch(mode=0o600)
 
-    def _open(self, address: str) -> sqlite3.Connection:
+    def _open(self, address: str, writing: bool) -> sqlite3.Connection | None:
+        """Return a connection, or None where nothing was ever written and nothing shall be."""
         connection = sqlite3.connect(
             address, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False, cached_statements=256
         )
         try:
             connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             connection.execute("PRAGMA synchronous = FULL")
-            self._check(connection)
+            if not self._has_tables(connection):
+                if not writing:
+                    connection.close()
+                    return None
+                start(connection)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _check(self, connection: sqlite3.Connection) -> None:
+    def _has_tables(self, connection: sqlite3.Connection) -> bool:
         # At one moment: another process may just be making the tables.
         connection.execute("BEGIN")
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -143,13 +159,7 @@ class SqliteBackend:
                 f"{self.place!r} was written by a newer version of my-agent (format {version}, this one knows "
                 f"{TABLE_VERSION}): nothing was changed; upgrade, or choose another path"
             )
-        if version == TABLE_VERSION:
-            return
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("BEGIN IMMEDIATE")
-        if number(connection, "user_version") == 0:  # else another process was faster
-            make_tables(connection)
-        connection.execute("COMMIT")
+        return version == TABLE_VERSION
 
     def _give_back(self, connection: sqlite3.Connection, opened: FileId | None) -> None:
         with self._lock:
@@ -164,6 +174,14 @@ def own_places(path: Path) -> list[Path]:
     if not Path.cwd().is_relative_to(path.absolute().parent):
         return [path.parent]
     return [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm")), path.parent / ".embeddings"]
+
+
+def start(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    if number(connection, "user_version") == 0:  # else another process was faster
+        make_tables(connection)
+    connection.execute("COMMIT")
 
 
 def number(connection: sqlite3.Connection, pragma: str) -> int:

@@ -126,9 +126,8 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     assert "cannot be used" in refusal(tmp_path / "file" / "archive.db")
 
 
-@pytest.mark.skipif(not hasattr(os, "setresuid"), reason="needs another user's eyes")
-def test_a_store_that_may_only_be_read_is_read_and_says_so_when_written(path: Path) -> None:
-    store(path)
+def as_a_reader(path: Path) -> list[str]:
+    """Return what a get and a store say to a user who may only read."""
     path.chmod(0o444)
     path.parent.chmod(0o555)
     for folder in (path.parent.parent, *path.parent.parent.parents):
@@ -139,14 +138,57 @@ def test_a_store_that_may_only_be_read_is_read_and_says_so_when_written(path: Pa
         "from memory.archive import *\n"
         "archive = Archive(SqliteBackend(sys.argv[1]))\n"
         "if os.getuid() == 0: os.setresuid(65534, 65534, 65534)\n"
-        "print(asyncio.run(archive.get(Principal('main'), 'k')).content)\n"
-        "try: asyncio.run(archive.store(Principal('main'), 'k', 'x'))\n"
-        "except ArchiveUnavailable as error: print(error)\n"
+        "for call in (archive.get(Principal('main'), 'k'), archive.store(Principal('main'), 'k', 'x')):\n"
+        "    try: print(asyncio.run(call).content)\n"
+        "    except (ArchiveRefusal, ArchiveUnavailable) as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False)
     path.parent.chmod(0o755)
-    assert done.stdout.startswith("words\n"), done.stderr
-    assert any(word in done.stdout for word in ("only read", "cannot be opened"))
+    assert done.stdout.count("\n") == 2, done.stderr
+    return done.stdout.splitlines()
+
+
+needs_another_user = pytest.mark.skipif(not hasattr(os, "setresuid"), reason="needs another user's eyes")
+
+
+@needs_another_user
+def test_a_store_that_may_only_be_read_is_read_and_says_so_when_written(path: Path) -> None:
+    store(path)
+    content, refused = as_a_reader(path)
+    assert content == "words"
+    assert any(word in refused for word in ("only read", "cannot be opened"))
+
+
+@needs_another_user
+def test_entries_that_lie_where_they_cannot_be_read_are_told_of(path: Path) -> None:
+    store(path)
+    archive = Archive(SqliteBackend(path))
+    asyncio.run(archive.store(MAIN, "k", "newer"))
+    path.with_name("archive.db-wal").chmod(0o444)
+    path.with_name("archive.db-shm").unlink()
+    said, _ = as_a_reader(path)
+    asyncio.run(archive.close())
+    assert "its newest entries lie in 'archive.db-wal'" in said
+
+
+@needs_another_user
+def test_an_empty_file_that_may_only_be_read_is_an_empty_store(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch()
+    assert as_a_reader(path)[0].startswith("there is no entry 'k'")
+
+
+def test_a_store_that_another_program_holds_whole_is_not_read_behind_its_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store(path)
+    monkeypatch.setattr("memory.archive.sqlite.BUSY_S", 0.2)
+    link = sqlite3.connect(path, isolation_level=None)
+    link.execute("PRAGMA locking_mode = EXCLUSIVE")
+    link.execute("UPDATE entries SET content = 'newer'")
+    with pytest.raises(ArchiveUnavailable, match="is locked"):
+        asyncio.run(Archive(SqliteBackend(path)).get(MAIN, "k"))
+    link.close()
 
 
 def test_an_error_inside_a_transaction_undoes_all_of_it(path: Path) -> None:
