@@ -48,7 +48,8 @@ SIGNS = (
 PLAIN_LETTERS = str.maketrans(
     {"đ": "d", "ð": "d", "ø": "o", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
 )
-HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
+# Before a capital inside a word: userId, HTTPServer (and not IDs).
+HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 # No token holds one.
 GAP = " "
 ALONE = re.compile(f"(?<![^{GAP}])[^{GAP}](?![^{GAP}])")
@@ -86,7 +87,7 @@ def fold(text: str) -> str:
 def analyse(entry: Entry) -> Terms:
     """Return the terms of key, content and tags, and the filter terms of category and tags.
 
-    A key like userTimezone is found by its parts, too.
+    A key like userTimezone or HTTPServer is found by its parts, too.
     """
     counts: Counter[str] = Counter()
     length = 0

@@ -70,6 +70,18 @@ def test_blocks_hold_the_terms_of_every_entry_through_writes_and_removals(
             assert (partition.entries, partition.length) == (len(theirs), sum(terms.length for terms in theirs))
 
 
+def test_an_entry_goes_with_the_terms_that_it_came_with_whatever_the_analyser_says_by_then(
+    backend: SqliteBackend,
+) -> None:
+    with backend.writing() as writer:
+        number = writer.insert(Entry("HTTPServer", "x", owner="a"), Terms({"httpserver": 1, "older": 1}, 2))
+        index.fold_all(writer)
+        writer.remove([number])
+        index.fold_all(writer)
+        assert held(writer) == {}
+        assert [(each.entries, each.length) for each in writer.partitions(None)] == []
+
+
 def test_an_answer_is_the_same_whether_entries_are_loose_folded_or_gone(backend: SqliteBackend) -> None:
     rng = random.Random(5)
     with backend.writing() as writer:

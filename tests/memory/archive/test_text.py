@@ -49,6 +49,20 @@ def test_a_key_with_humps_is_found_by_its_parts_and_content_is_not() -> None:
     assert "script" not in counts
 
 
+@pytest.mark.parametrize(
+    ("key", "parts"),
+    [
+        ("HTTPServer", {"http", "server"}),
+        ("parseJSONFile", {"parse", "json", "file"}),
+        ("userIDs", {"user", "ids"}),
+        ("IDs", set()),
+        ("USER", set()),
+    ],
+)
+def test_a_key_with_capitals_in_a_row_is_found_by_its_parts(key: str, parts: set[str]) -> None:
+    assert analyse(Entry(key, "")).counts.keys() == {key.lower(), "#c:core"} | parts
+
+
 @pytest.mark.parametrize("text", ["ภาษาไทยง่าย", "ພາສາລາວ", "မြန်မာစာ", "ភាសាខ្មែរ"])
 def test_scripts_without_blanks_are_found_by_any_part(text: str) -> None:
     counts = analyse(Entry("k", text)).counts
