@@ -1,6 +1,6 @@
 """What went wrong at a provider, as the failure it is: a status, an error in a stream, a broken connection.
 
-The words for "too long" and "out of credit" differ by provider; the tables here hold them all.
+The words for "out of credit" differ by provider; the tables here hold them all.
 """
 
 from __future__ import annotations
@@ -9,49 +9,18 @@ import json
 import re
 import socket
 import ssl
-import time
 from collections.abc import Iterator, Mapping
-from datetime import UTC
 from http import HTTPStatus
 from typing import Any
 
 from agent.failures import ContextOverflow, KeyRefused, ModelFailure, ProviderFailed, RequestRefused
+from agent.overflow import is_too_long
+from agent.waiting import retry_after
 
-__all__ = ["failure_of_connection", "failure_of_event", "failure_of_status", "retry_after", "words_of"]
+__all__ = ["failure_of_connection", "failure_of_event", "failure_of_status", "words_of"]
 
 WORDS_LIMIT = 600  # characters of the server's own words in a message
-LONGEST_HINT_S = 1e9  # 30 years: what asks to wait longer, or is nan, is no hint
 
-_CONTEXT = r"context[ _-]?(?:length|window|size|limit|shift|overflow)|\bn_ctx\b|上下文[^。]{0,12}[长長超限]"
-_INPUT = (
-    r"(?:input|prompt(?!_cache)|(?<!output )(?<!completion )(?<!new )(?<!max )\btokens?\b|(?:sequence|message) length)"
-)
-_GAP = r"[^.。\"]{0,80}"
-_TOO_LONG = (
-    rf"{_CONTEXT}"
-    # "Input length 5000 exceeds the maximum allowed 4096", "prompt tokens (9) exceeded the maximum of 8"
-    rf"|{_INPUT}{_GAP}(?:exceed|(?:long|larg|great)er than|more than){_GAP}(?:max|limit|allow|\d{{3}})"
-    r"|(?:input|prompt|(?<!output )\btoken)s?[ _]?(?:length|tokens|count|limit)?[ _]?(?:is |was )?exceed"
-    rf"|request{_GAP}exceed{_GAP}\btoken|max tokens of \d+ exceeded|payload[^.\"]{{0,20}}(?:too large|exceed)"
-    # "prompt is too long: 9 tokens > 8 maximum", "Please reduce the length of the messages"
-    r"|(?:input|prompt|messages?|conversation)(?!_(?:schema|cache))[^.\"]{0,40}too[ _](?:long|large to process)"
-    r"|too[ _]many[ _](?:input[ _]|prompt[ _])?tokens|\d tokens > \d|request[ _]too[ _]large|too large for model"
-    r"|(?:reduce|shorten|decrease) (?:the |your )(?:length|prompt|input|messages|conversation|context)"
-    # "max_total_tokens must be less than or equal to max_seq_len", "Range of input length should be [1, 9]"
-    r"|max(?:imum)?[ _](?:allowed )?(?:number of )?(?:model|input|prompt|seq(?:uence)?|message)[ _](?:len|tokens|char)"
-    r"|range of input length|inputs?`? tokens \+|must have (?:less|fewer) than \d+ tokens"
-    r"|tokens to keep from the initial prompt"
-    r"|(?:[输輸]入|提示词?|[请請]求(?:内容|长度)|消息|文本|字符数?|[对會会][话話]|prompt|(?<!max_)tokens?)[^。，图\"]{0,12}"
-    r"(?:[過过超太][长長]|[過过]大|超[出过過限])"
-    # A text of ten million characters has this code, but so has a long name of a tool
-    r"|\A(?![\s\S]*(?:\b(?:tools|functions|metadata|prompt_cache_key)\b|\.(?:name|id)\b|'(?:user|stop)'))"
-    r"[\s\S]*string_above_max_length"
-)
-_OTHER_LIMIT = (
-    r"rate[ _-]?limit|\bper[ _-]?(?:min|sec|hour|day|month)|\b[TR]P[MD]\b|\bQPS\b|quota|\b(?:daily|monthly)\b"
-    r"|\b(?:image|file|pdf|audio|video|attachment)s? (?:size|dimension|exceed|is |are |too )|\bpixels\b"
-    r"|每[分秒天日]|频[率次]|并发|速率|限流|限额|配额|额度"
-)
 _OUT_OF_CREDIT = (
     r"insufficient[ _](?:quota|balance|funds|credits?)|exceeded your current quota|credit balance is too low"
     r"|billing[ _](?:hard[ _]limit|not[ _]active)|payment required"
@@ -71,7 +40,9 @@ def failure_of_status(
     """Return the failure that an answer with a status of 300 or more stands for, with the server's own words."""
     words, name = words_of(body), _name(status)
     said = f": {words}" if words else ""
-    if status == 413 or (status not in (401, 403, 429) and _is_too_long(body, sure=status not in (400, 422, 500))):
+    if status == 413 or (
+        status not in (401, 403, 429) and is_too_long(_said(body), sure=status not in (400, 422, 500))
+    ):
         return ContextOverflow(f"The request is too long for the model's context ({name}){said}", status=status)
     if status == 401:
         text = f"The API key was refused ({name}){said}{_stop(said)} Check the key for {base_url}"
@@ -99,7 +70,7 @@ def failure_of_event(error: Any, *, model: str = "", base_url: str = "") -> Mode
     if status is not None:
         return failure_of_status(status, {}, body, model=model, base_url=base_url)
     words = words_of(body)
-    if _is_too_long(body):
+    if is_too_long(_said(body)):
         return ContextOverflow(f"The request is too long for the model's context: {words}")
     if _finds(_BAD_KEY, body):
         return KeyRefused(f"The API key was refused: {words}")
@@ -148,30 +119,13 @@ def words_of(body: str) -> str:
     return text if len(text) <= WORDS_LIMIT else f"{text[:WORDS_LIMIT]} ..."
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that the server asked to wait, given as such or as a date by the server's own clock.
-
-    None where it gave no hint, or an odd one.
-    """
-    text = headers.get("retry-after", "").strip()
-    try:
-        seconds = float(text)
-    except ValueError:
-        end, start = _timestamp(text), _timestamp(headers.get("date", ""))
-        if end is None:
-            return None
-        seconds = end - (time.time() if start is None else start)
-    return max(0.0, seconds) if abs(seconds) < LONGEST_HINT_S else None
-
-
-def _is_too_long(body: str, *, sure: bool = False) -> bool:
-    """Whether the words are about the length of the request; `sure`: about the model's context, and no other limit."""
-    return _finds(_CONTEXT if sure else _TOO_LONG, body) and not _finds(_OTHER_LIMIT, body)
-
-
 def _finds(pattern: str, body: str) -> bool:
-    """Whether it stands in the error: in its words, or in its codes and types, which may say more."""
-    return re.search(pattern, f"{words_of(body)} {body[:20_000]}", re.IGNORECASE) is not None
+    return re.search(pattern, _said(body), re.IGNORECASE) is not None
+
+
+def _said(body: str) -> str:
+    """The error as tables are looked up in it: its words, and its codes and types, which may say more."""
+    return f"{words_of(body)} {body[:20_000]}"
 
 
 def _status_in(error: Any) -> int | None:
@@ -204,16 +158,6 @@ def _name(status: int) -> str:
 
 def _stop(said: str) -> str:
     return "" if said.endswith((".", "!", "?", "。")) else "."
-
-
-def _timestamp(text: str) -> float | None:
-    from email.utils import parsedate_to_datetime  # 10 ms to import, for the rare case
-
-    try:
-        found = parsedate_to_datetime(text)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError, TypeError, IndexError):  # it is a stranger's, and the parser checks little
-        return None
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
