@@ -6,7 +6,7 @@ AgentFailure (RuntimeError)         .kind is the word `--json` reports
 │   ├── ProviderFailed              "provider": 429, 5xx, dropped or unreadable streams; may be retried
 │   │   └── EmptyAnswer             "empty": neither text nor calls
 │   └── RequestRefused              "refused": any other 4xx; asking again would not help
-│       └── ContextOverflow         "context": the request is longer than the model's window
+│       └── ContextOverflow         "context": the request is longer than the model's window (.limit_tokens)
 └── SessionUnavailable              "session": the session file is in use or cannot be read
 """
 
@@ -68,6 +68,20 @@ class RequestRefused(ModelFailure):
 
 class ContextOverflow(RequestRefused):
     kind = "context"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        limit_tokens: int | None = None,
+        sent_tokens: int | None = None,
+    ) -> None:
+        super().__init__(message, status=status)
+        self.limit_tokens = limit_tokens
+        # The model's window, where the server named it
+        self.sent_tokens = sent_tokens
+        # The size of the request as the server counted it: of the messages alone where it says so
 
 
 class SessionUnavailable(AgentFailure):

@@ -1,10 +1,12 @@
-"""The words of providers for a request that is longer than the model's context."""
+"""The words of providers for a request that is longer than the model's context, and the figures among them."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["is_too_long"]
+__all__ = ["figures_in", "is_too_long"]
+
+SMALLEST_WINDOW, LARGEST_WINDOW = 500, 20_000_000  # tokens: other figures are codes, counts or characters
 
 _CONTEXT = r"context[ _-]?(?:length|window|size|limit|shift|overflow)|\bn_ctx\b|上下文[^。]{0,12}[长長超限]"
 _INPUT = (
@@ -36,11 +38,43 @@ _OTHER_LIMIT = (
     r"|\b(?:image|file|pdf|audio|video|attachment)s? (?:size|dimension|exceed|is |are |too )|\bpixels\b"
     r"|每[分秒天日]|频[率次]|并发|速率|限流|限额|配额|额度"
 )
+_FIGURE = r"(?<![\w.,-])(\d[\d,]*)(?!\d|[\w-]|[.,]\d)"
+_OTHER_UNIT = r"\bbytes?\b|\bchar(?:acter)?s?\b|\bstring\b|[KMG]i?B\b|字符|limit \(2013\)"  # the last is MiniMax's code
+_OVER = rf"{_FIGURE}(?: tokens)?(?: \+ \d+)? > {_FIGURE}"
+# "210000 tokens > 200000 maximum", "190000 + 20000 > 200000"
+_LIMIT = (
+    r"(?:\bmax(?:imum)?(?!_(?:\w+_)?tokens| (?:completion|output))|\blimit\b|\bn_ctx\b|context (?:size|length|window)"
+    rf"|cannot exceed|(?:less|fewer) than|<=|上限|最大)[^\d.\n]{{0,60}}{_FIGURE}"
+    rf"|\[\d+, ?{_FIGURE}\]|{_FIGURE}(?: tokens?)? max"
+)
+_SENT = (
+    rf"{_FIGURE}(?: tokens?)? (?:in|from) (?:the |your )?(?:\w+ )?(?:messages|prompt|input)"
+    rf"|{_FIGURE} (?:input|prompt) tokens"
+)
 
 
 def is_too_long(text: str, *, sure: bool = False) -> bool:
     """Whether an error is about the length of the request; `sure`: about the model's context, and no other limit."""
     return _finds(_CONTEXT if sure else _TOO_LONG, text) and not _finds(_OTHER_LIMIT, text)
+
+
+def figures_in(words: str) -> tuple[int | None, int | None]:
+    """Return the tokens that the model takes and those that were sent, each as far as the server named it."""
+    if _finds(_OTHER_UNIT, words):
+        return None, None
+    over = _figures(_OVER, words)
+    limit = next(iter(over[-1:] or _figures(_LIMIT, words)), None)
+    if limit is None:
+        return None, None
+    larger = [figure for figure in _figures(_FIGURE, words) if figure > limit]
+    return limit, next(iter(_figures(_SENT, words) or over[:-1] or larger), None)
+
+
+def _figures(pattern: str, words: str) -> list[int]:
+    """The sane figures that a pattern finds, in their order."""
+    texts = (text for match in re.finditer(pattern, words, re.IGNORECASE) for text in match.groups() if text)
+    figures = (int(text.replace(",", "")) for text in texts if len(text) < 12)
+    return [figure for figure in figures if SMALLEST_WINDOW <= figure <= LARGEST_WINDOW]
 
 
 def _finds(pattern: str, text: str) -> bool:

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any
 
 from agent.failures import ContextOverflow, KeyRefused, ModelFailure, ProviderFailed, RequestRefused
-from agent.overflow import is_too_long
+from agent.overflow import figures_in, is_too_long
 from agent.waiting import retry_after
 
 __all__ = ["failure_of_connection", "failure_of_event", "failure_of_status", "words_of"]
@@ -43,7 +43,7 @@ def failure_of_status(
     if status == 413 or (
         status not in (401, 403, 429) and is_too_long(_said(body), sure=status not in (400, 422, 500))
     ):
-        return ContextOverflow(f"The request is too long for the model's context ({name}){said}", status=status)
+        return _overflow(f"The request is too long for the model's context ({name}){said}", words, status)
     if status == 401:
         text = f"The API key was refused ({name}){said}{_stop(said)} Check the key for {base_url}"
         return KeyRefused(text, status=status)
@@ -71,7 +71,7 @@ def failure_of_event(error: Any, *, model: str = "", base_url: str = "") -> Mode
         return failure_of_status(status, {}, body, model=model, base_url=base_url)
     words = words_of(body)
     if is_too_long(_said(body)):
-        return ContextOverflow(f"The request is too long for the model's context: {words}")
+        return _overflow(f"The request is too long for the model's context: {words}", words)
     if _finds(_BAD_KEY, body):
         return KeyRefused(f"The API key was refused: {words}")
     if _finds(_OUT_OF_CREDIT, body):
@@ -117,6 +117,11 @@ def words_of(body: str) -> str:
         text = "; ".join(dict.fromkeys(_messages(value))) or (body if value else "")
     text = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", text[: 4 * WORDS_LIMIT]).split())
     return text if len(text) <= WORDS_LIMIT else f"{text[:WORDS_LIMIT]} ..."
+
+
+def _overflow(text: str, words: str, status: int | None = None) -> ContextOverflow:
+    limit, sent = figures_in(words)
+    return ContextOverflow(text, status=status, limit_tokens=limit, sent_tokens=sent)
 
 
 def _finds(pattern: str, body: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from copy import copy
 from typing import Any
 
 from agent.events import AnswerDropped, Emit, Notice, TextDelta
@@ -76,5 +77,6 @@ async def _answer(name: str, pieces: AsyncIterator[str | Completion], emit: Emit
 
 
 def _again(failure: ModelFailure, why: str) -> ModelFailure:
-    text = f"{str(failure).rstrip('.')} ({why})"
-    return type(failure)(text, status=failure.status, retryable=failure.retryable, retry_after_s=failure.retry_after_s)
+    told = copy(failure)
+    told.args = (f"{str(failure).rstrip('.')} ({why})",)
+    return told

@@ -127,3 +127,54 @@ def test_other_refusals_are_not_taken_for_too_long(words: str) -> None:
 )
 def test_a_text_over_its_limit_is_too_long_where_it_is_content(words: str, kind: type[ModelFailure]) -> None:
     assert type(refused(400, words, "string_above_max_length")) is kind
+
+
+@pytest.mark.parametrize(
+    ("words", "limit", "sent"),
+    [
+        ("maximum context length is 16000 tokens. However, your messages resulted in 58610 tokens", 16000, 58610),
+        ("maximum context length is 8192 tokens. However, you requested 9000.", 8192, 9000),
+        (
+            "maximum context length is 4097 tokens. However, you requested 5000 tokens (4500 in the messages, 500 in "
+            "the completion).",
+            4097,
+            4500,
+        ),
+        (
+            "'max_tokens' is too large: 2000. This model's maximum context length is 8192 tokens and your request has "
+            "7000 input tokens (2000 > 8192 - 7000).",
+            8192,
+            7000,
+        ),
+        (
+            "maximum context length of 131072 tokens. You requested a total of 140000 tokens: 130000 tokens from the "
+            "input messages and 10000 tokens for the completion.",
+            131072,
+            130000,
+        ),
+        ("prompt is too long: 210000 tokens > 200000 maximum", 200000, 210000),
+        ("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", 200000, 190000),
+        ("input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1048576, 1200000),
+        ("maximum prompt length is 131072 but the request contains 200000 tokens.", 131072, 200000),
+        ("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", 32768, 40000),
+        ("request (5,000 tokens) exceeds the available context size (4,096 tokens), try increasing it", 4096, 5000),
+        ("length of prompt_tokens (9000) must be less than max_seq_len (8192).", 8192, 9000),
+        ("max_total_tokens (140000) must be less than or equal to max_seq_len (131072)", 131072, 140000),
+        ("Prompt tokens exceed the limit of 131,072", 131072, None),
+        ("Your request exceeded model token limit: 8192", 8192, None),
+        ("Range of input length should be [1, 30720]", 30720, None),
+        ("`inputs` must have less than 1024 tokens. Given: 2000", 1024, 2000),
+        ("maximum context length of gpt-4-32768", None, None),
+        ("maximum context length is 128k, you sent 200k", None, None),
+        ("maximum context length is 99 tokens", None, None),
+        ("maximum context length is 99999999999999999999 tokens", None, None),
+        ("context window exceeds limit (2013)", None, None),
+        ("Request payload size exceeds the limit: 4194304 bytes.", None, None),
+        ("the max input characters is 20000", None, None),
+        ("Please reduce the length of the messages", None, None),
+    ],
+)
+def test_the_figures_that_the_server_names_are_read(words: str, limit: int | None, sent: int | None) -> None:
+    for failure in (refused(400, words), failure_of_event({"message": words})):
+        assert isinstance(failure, ContextOverflow)
+        assert (failure.limit_tokens, failure.sent_tokens) == (limit, sent)

@@ -125,6 +125,13 @@ def test_what_asking_again_would_not_help_is_raised_as_it_is(kind: type[ModelFai
     assert play(Flaky([failure]))[0] is failure
 
 
+def test_a_failure_after_a_retry_keeps_what_it_knows() -> None:
+    result, _, _ = play(Flaky([busy()], [ContextOverflow("too long", status=400, limit_tokens=8192, sent_tokens=9000)]))
+
+    assert isinstance(result, ContextOverflow) and "after 2 attempts" in str(result)
+    assert (result.status, result.limit_tokens, result.sent_tokens) == (400, 8192, 9000)
+
+
 def test_without_retries_the_first_failure_counts() -> None:
     failure = busy()
 
