@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agent.compaction import Compactor
 from agent.delegation import AgentLimits, Delegation, with_role
 from agent.events import Emit, Event, Notice, ToolFinished, ToolStarted, ignore
+from agent.failures import ContextOverflow
 from agent.history import History
 from agent.home import MemoryDir, home_folders
 from agent.loop import react
@@ -84,8 +85,7 @@ class Agent:
         self._compactor = Compactor(self._history, context_budget, self._spent.append)
         own = [make_task_tool(self.delegate)] if can_delegate else []
         self.registry = ToolRegistry([*tools, *self.memory.tools(), *own], policy=self.policy, approve=approve)
-        self.approve = self.registry.approve
-        # Which asks one question after the other, those of sub-agents too
+        self.approve = self.registry.approve  # one question after the other, those of sub-agents too
         self._build_prompt()
 
     def _origin(self) -> Origin:
@@ -149,7 +149,7 @@ class Agent:
                 writes.append(write)
             on_event(event)
 
-        async def make_room(overflow: bool) -> bool:
+        async def make_room(overflow: ContextOverflow | None) -> bool:
             schemas = self.registry.schemas()
             return await self._compactor.make_room(
                 self.model, schemas, overflow=overflow, emit=watch, max_retries=self.max_retries
@@ -175,6 +175,11 @@ class Agent:
             usage = sum(self._spent, Usage())
             self.usage += usage
         return Reply(outcome.text, outcome.finish_reason, outcome.steps, usage, writes, self._history.session_id)
+
+    def change_model(self, model: Model) -> None:
+        """Let another model answer from here on; the one before is the caller's to close."""
+        self.model = model
+        self._compactor.forget()
 
     async def compact(self, *, on_event: Emit = ignore) -> bool:
         """Sum up the older part of the talk now. Says, by a notice too, whether anything was shortened."""

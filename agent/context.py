@@ -113,8 +113,10 @@ def plan_cut(messages: Sequence[Message], meter: TokenMeter, budget_tokens: int)
             break
         cut = start
     if cut == 0:
-        # Everything fits the room, and yet the request was too long: keep the last round alone
-        cut = starts[-1]
+        # Everything fits the room, and yet it is to be shorter: keep the last round alone, or a whole last turn
+        asked = max(place for place in starts if messages[place].get("role") == "user" or not place)
+        over = messages[-1].get("role") == "assistant" and not messages[-1].get("tool_calls")
+        cut = asked if asked and over else starts[-1]
     kept = messages[cut:]
     request = ""
     if kept[0].get("role") != "user":
@@ -122,9 +124,9 @@ def plan_cut(messages: Sequence[Message], meter: TokenMeter, budget_tokens: int)
     return Cut(list(messages[:cut]), len(messages) - cut, request)
 
 
-def summary_request(cut: Cut, budget_tokens: int) -> list[Message]:
-    """Return the one request that asks a model for the summary of what is dropped. It fits half of the budget."""
-    room = max(2_000, budget_tokens * 3 // 2)  # characters: half of the budget at three bytes a token
+def summary_request(cut: Cut, room_tokens: int) -> list[Message]:
+    """Return the request that asks a model for the summary of what is dropped, of the end of it if it is long."""
+    room = max(2_000, room_tokens * 3)  # bytes
     pieces: list[str] = []
     for message in reversed(cut.dropped):
         piece = _transcript(message)

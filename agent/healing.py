@@ -42,9 +42,9 @@ class _OpenCall:
 class Healing:
     """Takes a history, message by message, and keeps what a strict server takes, in order.
 
-    Every call has one result, in call order, before anything else; results without a call, empty answers and what is
-    no message of a user or an assistant is left out, and so is every field that a message of its role has not.
-    Arguments are JSON objects, ids unique, text is UTF-8. Messages that are valid stay the same objects.
+    A user begins. Every call has one result, in call order, before anything else; results without a call, empty
+    answers and what is no message of a user or an assistant is left out, and so is every field that a message of its
+    role has not. Arguments are JSON objects, ids unique, text is UTF-8. Messages that are valid stay the same objects.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Healing:
             return self._answer(message)
         if role == "user":
             mended = _user(message)
-        elif role == "assistant":
+        elif role == "assistant" and self._messages:  # strict servers want the user to begin
             mended = _assistant(message, self._ids, opened, len(self._messages) + len(self._open))
         else:
             return False

@@ -52,7 +52,7 @@ async def react(
     emit: Emit = ignore,
     max_steps: int = 50,
     max_retries: int = 4,
-    make_room: Callable[[bool], Awaitable[bool]] | None = None,
+    make_room: Callable[[ContextOverflow | None], Awaitable[bool]] | None = None,
     weigh: Callable[[Completion], None] | None = None,
 ) -> Outcome:
     """Ask the model, run the tools it calls, and go on until it answers. Raises a `ModelFailure`.
@@ -91,7 +91,7 @@ class _Turn:
     record: Callable[[Message], None]
     emit: Emit
     max_retries: int
-    make_room: Callable[[bool], Awaitable[bool]] | None
+    make_room: Callable[[ContextOverflow | None], Awaitable[bool]] | None
     weigh: Callable[[Completion], None] | None
     outcome: Outcome = field(default_factory=Outcome)
     failed: dict[tuple[str, str, str | None], int] = field(default_factory=dict)
@@ -125,12 +125,12 @@ class _Turn:
         request = functools.partial(request, emit=self.emit, max_retries=self.max_retries, partial=partial)
         try:
             if self.make_room is not None:
-                await self.make_room(False)
+                await self.make_room(None)
             self.emit(StepStarted(self.outcome.steps))
             try:
                 completion = await request()
-            except ContextOverflow:
-                if self.make_room is None or not await self.make_room(True):
+            except ContextOverflow as overflow:
+                if self.make_room is None or not await self.make_room(overflow):
                     raise
                 completion = await request()
         except asyncio.CancelledError:

@@ -25,6 +25,8 @@ __all__ = [
     "user_message",
 ]
 
+_CONTROL = re.compile(r"[\x00-\x1f]")  # between the parts of an object they may stand, in strings not
+
 Message = dict[str, Any]
 # An OpenAI chat message. Treated as immutable once it is in a history: a model client may key caches on its identity.
 
@@ -92,19 +94,30 @@ def scrub(text: str) -> str:
 def json_object(text: str) -> str | None:
     """Return the arguments of a call as they may be sent again, or None where they are no JSON object.
 
-    No text at all means no arguments, `{}`. What a server would refuse inside an escape (a lone surrogate, NUL) is
-    replaced.
+    No text at all means no arguments, `{}`. What a server would refuse is written as it should be: a raw line end in a
+    string, and a lone surrogate or NUL inside an escape.
     """
     if not text.strip():
         return "{}"
     try:
-        value = json.loads(text)
+        value = json.loads(text, strict=False, parse_constant=_refuse)
         clean = _scrubbed(value) if "\\u" in text else value
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict):
         return None
-    return text if clean == value else json.dumps(clean, ensure_ascii=False)
+    return text if clean == value and _is_strict(text) else json.dumps(clean, ensure_ascii=False)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _is_strict(text: str) -> bool:
+    try:
+        return not _CONTROL.search(text) or json.loads(text) is not None
+    except ValueError:
+        return False
 
 
 def _scrubbed(value: Any) -> Any:

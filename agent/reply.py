@@ -34,7 +34,7 @@ def memory_write(call: ToolCall, result: ToolResult) -> dict[str, Any] | None:
     if call.name not in WRITERS or not result.ok or result.serialize().startswith(UNCHANGED):
         return None
     try:
-        arguments = json.loads(call.arguments)
+        arguments = json.loads(call.arguments, strict=False)
     except ValueError:
         return None
     kept = {key: value for key, value in arguments.items() if value is not None} if isinstance(arguments, dict) else {}

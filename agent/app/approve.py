@@ -85,7 +85,7 @@ class Approver:
 def call_text(call: ToolCall) -> str:
     """Return all arguments of a call, one a line, longer ones below their names."""
     try:
-        arguments = json.loads(call.arguments or "{}")
+        arguments = json.loads(call.arguments or "{}", strict=False)
     except ValueError:
         arguments = None
     if not isinstance(arguments, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from agent.app.output import Output, is_terminal
 from agent.app.reader import Interrupted, LineReader, Reader
 from agent.app.screen import Screen
 from agent.app.style import BOLD
+
+STOPPING_S = 1.0
 
 __all__ = ["ChatPerson", "RunPerson", "find_terminal"]
 
@@ -31,6 +34,7 @@ class ChatPerson:
                 return await self._reader.ask(question)
             except Interrupted:
                 self._stop()
+                await asyncio.sleep(STOPPING_S)  # where the end of the turn arrives, before the next call begins
                 return "n"
 
 

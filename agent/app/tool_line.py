@@ -49,7 +49,7 @@ def tool_line(call: ToolCall, result: ToolResult, seconds: float, *, columns: in
 def _arguments(call: ToolCall) -> list[tuple[str, Any]] | None:
     """The arguments in the order that the model wrote them; None where they are no object."""
     try:
-        found = json.loads(call.arguments or "{}")
+        found = json.loads(call.arguments or "{}", strict=False)
     except ValueError:
         return None
     return [(key, value) for key, value in found.items() if value is not None] if isinstance(found, dict) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 from pathlib import Path
@@ -204,6 +205,55 @@ def test_a_window_smaller_than_the_budget_is_learned_from_the_server(tmp_path: P
     asyncio.run(talk())
     assert refused == 1
     assert 2 <= summaries < 8
+
+
+@pytest.mark.parametrize("window", [2_500, 5_000, 12_000])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_talk_many_times_as_long_as_the_window_recovers(tmp_path: Path, window: int, named: bool) -> None:
+    def answer(messages: Any, tools: Any) -> Any:
+        size = len(json.dumps([list(messages), list(tools)])) // 4
+        if size > window:
+            limits = {"limit_tokens": window, "sent_tokens": size} if named else {}
+            return ContextOverflow("too long", **limits)
+        return "SUMMARY" if not tools else "fine"
+
+    agent = Agent(model=ScriptedModel(lambda messages, tools: "words " * 1_500, check=False), cwd=tmp_path)
+
+    async def talk() -> list[str]:
+        for number in range(20):
+            await agent.run(f"question {number}")
+        agent.change_model(ScriptedModel(answer, check=False))
+        return [(await agent.run(f"more {number}")).text for number in range(3)]
+
+    assert asyncio.run(talk()) == ["fine"] * 3
+
+
+def test_between_turns_a_compaction_keeps_the_last_turn(tmp_path: Path) -> None:
+    agent, model = agent_of(["1", "2", "SUMMARY", "again"], tmp_path)
+
+    async def talk() -> str | None:
+        await agent.run("one")
+        await agent.run("two")
+        assert await agent.compact()
+        return agent.undo()
+
+    assert asyncio.run(talk()) == "two"
+    assert "one" in json.dumps(model.requests[2].messages)
+
+
+def test_another_model_has_a_window_of_its_own(tmp_path: Path) -> None:
+    agent, _ = agent_of([ContextOverflow("too long", limit_tokens=4_000), "SUMMARY", "fine"], tmp_path)
+    agent.change_model(agent.model)
+
+    async def talk() -> int:
+        await agent.run("one")
+        return agent.context_budget
+
+    with contextlib.suppress(ContextOverflow):
+        asyncio.run(talk())
+    assert agent.context_budget == 3_000
+    agent.change_model(ScriptedModel([]))
+    assert agent.context_budget == 100_000
 
 
 def test_the_estimate_after_a_compaction_is_of_what_was_sent(tmp_path: Path) -> None:

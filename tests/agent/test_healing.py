@@ -30,6 +30,8 @@ def answer(text: str | None = None, *calls: dict[str, Any]) -> dict[str, Any]:
 def is_valid(messages: list[dict[str, Any]]) -> bool:
     waiting: list[str] = []
     seen: set[str] = set()
+    if messages and messages[0]["role"] != "user":
+        return False
     for message in [*messages, {"role": "end"}]:
         if message["role"] == "tool":
             if not waiting or waiting.pop(0) != message["tool_call_id"]:
@@ -71,6 +73,18 @@ def test_results_come_back_in_the_order_of_the_calls() -> None:
 
 def test_a_result_without_its_call_is_left_out() -> None:
     assert heal([ask(), result("ghost"), answer("ok")]) == [ask(), answer("ok")]
+
+
+def test_arguments_that_only_some_read_become_such_that_all_read() -> None:
+    healed = heal([ask(), answer(None, call("a", '{"text": "one\ntwo\t"}'), call("b", '{"n": Infinity}'))])
+    arguments = [one["function"]["arguments"] for one in healed[1]["tool_calls"]]
+    assert arguments == ['{"text": "one\\ntwo\\t"}', "{}"]
+    pretty = call("c", '{\n  "a": 1\n}')
+    assert heal([ask(), answer(None, pretty)])[1]["tool_calls"] == [pretty]
+
+
+def test_what_was_answered_before_anybody_asked_is_left_out() -> None:
+    assert heal([answer("two", call("a")), result("a"), ask(), answer("yes")]) == [ask(), answer("yes")]
 
 
 def test_broken_arguments_become_an_empty_object() -> None:

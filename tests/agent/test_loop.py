@@ -208,9 +208,9 @@ def test_a_request_that_is_too_long_is_made_again_once_there_is_room() -> None:
     stage = Stage([ContextOverflow("too long"), "fits"])
     asked: list[bool] = []
 
-    async def make_room(overflow: bool) -> bool:
-        asked.append(overflow)
-        return overflow
+    async def make_room(overflow: ContextOverflow | None) -> bool:
+        asked.append(overflow is not None)
+        return overflow is not None
 
     assert stage.run(make_room=make_room).text == "fits"
     assert asked == [False, True]
@@ -219,7 +219,7 @@ def test_a_request_that_is_too_long_is_made_again_once_there_is_room() -> None:
 def test_no_room_means_the_refusal_comes_through() -> None:
     stage = Stage([ContextOverflow("too long")])
 
-    async def make_room(overflow: bool) -> bool:
+    async def make_room(overflow: ContextOverflow | None) -> bool:
         return False
 
     with pytest.raises(ContextOverflow):

@@ -27,7 +27,7 @@ async def model(chat: Chat, rest: str) -> None:
         chat.say(f"{rest} is the model you are talking to", NOTE)
         return
     before, tokens = agent.model, sum(agent.context_parts().values())
-    agent.model = chat.parts.new_model(rest, agent.session)
+    agent.change_model(chat.parts.new_model(rest, agent.session))
     chat.model_name = rest
     warm_up(chat.agent.model, styled=chat.screen.styled)
     await before.close()
