@@ -8,7 +8,7 @@ __all__ = ["figures_in", "is_too_long"]
 
 SMALLEST_WINDOW, LARGEST_WINDOW = 500, 20_000_000  # tokens: other figures are codes, counts or characters
 
-_CONTEXT = r"context[ _-]?(?:length|window|size|limit|shift|overflow)|\bn_ctx\b|上下文[^。]{0,12}[长長超限]"
+_CONTEXT = r"context[ _-]?(?:length|window|size|limit|shift|overflow)|\bn_ctx\b|max context|上下文[^。]{0,12}[长長超限]"
 _INPUT = (
     r"(?:input|prompt(?!_cache)|(?<!output )(?<!completion )(?<!new )(?<!max )\btokens?\b|(?:sequence|message) length)"
 )
@@ -16,7 +16,7 @@ _GAP = r"[^.。\"]{0,80}"
 _TOO_LONG = (
     rf"{_CONTEXT}"
     # "Input length 5000 exceeds the maximum allowed 4096", "prompt tokens (9) exceeded the maximum of 8"
-    rf"|{_INPUT}{_GAP}(?:exceed|(?:long|larg|great)er than|more than){_GAP}(?:max|limit|allow|\d{{3}})"
+    rf"|{_INPUT}{_GAP}(?:exceed|(?:long|larg|great)er than|more than|over the){_GAP}(?:max|limit|allow|\d{{3}})"
     r"|(?:input|prompt|(?<!output )\btoken)s?[ _]?(?:length|tokens|count|limit)?[ _]?(?:is |was )?exceed"
     rf"|request{_GAP}exceed{_GAP}\btoken|max tokens of \d+ exceeded|payload[^.\"]{{0,20}}(?:too large|exceed)"
     # "prompt is too long: 9 tokens > 8 maximum", "Please reduce the length of the messages"
