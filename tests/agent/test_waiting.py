@@ -39,3 +39,33 @@ def test_a_date_counts_from_now_where_the_server_has_no_clock() -> None:
     found = retry_after({"retry-after": formatdate(time.time() + 100, usegmt=True)})
 
     assert found is not None and 60 < found <= 101
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds"),
+    [
+        ("Please retry in 2.4s.", 2.4),
+        ("Rate limit reached. Please try again in 250ms. Visit a page", 0.25),
+        ("Please try again in 1 second", 1),
+        ("Please retry after 20 seconds.", 20),
+        ("Please try again in 7m12s", 432),
+        ("try again in 1h2m3.5s", 3723.5),
+        ("try again in 2 minutes", 120),
+        ("try again in 300 milliseconds", 0.3),
+        ("try again in 1 day", 86400),
+        ("try again in 3 months", None),
+        ('[{"error": {"details": [{"@type": "x.RetryInfo", "retryDelay": "2.4s"}]}}]', 2.4),
+        (r'{"raw": "{\"details\": [{\"retryDelay\": \"36s\"}]}"}', 36),
+        ('{"retryDelay": "soon"}', None),
+        ("try again in a minute", None),
+        ("try again in 5 steps", None),
+        ("try again in " + "9" * 400 + "s", None),
+        ("retry later", None),
+    ],
+)
+def test_the_wait_is_read_from_the_words(body: str, seconds: float | None) -> None:
+    assert retry_after({}, body) == (seconds if seconds is None else pytest.approx(seconds))
+
+
+def test_the_header_counts_before_the_words() -> None:
+    assert retry_after({"retry-after": "3"}, "Please retry in 9s") == 3
