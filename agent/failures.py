@@ -2,8 +2,8 @@
 
 AgentFailure (RuntimeError)         .kind is the word `--json` reports
 ├── ModelFailure                    .status, .retryable, .retry_after_s
-│   ├── KeyRefused                  "auth": key missing or refused (401, 403)
-│   ├── ProviderFailed              "provider": 429, 5xx, dropped or unreadable streams; may be retried
+│   ├── KeyRefused                  "auth": key missing or refused (401, 403, some 400)
+│   ├── ProviderFailed              "provider": 402, 429, 5xx, dropped or unreadable streams; may be retried
 │   │   └── EmptyAnswer             "empty": neither text nor calls
 │   └── RequestRefused              "refused": any other 4xx; asking again would not help
 │       └── ContextOverflow         "context": the request is longer than the model's window (.limit_tokens)

@@ -21,15 +21,24 @@ __all__ = ["failure_of_connection", "failure_of_event", "failure_of_status", "wo
 
 WORDS_LIMIT = 600  # characters of the server's own words in a message
 
-_OUT_OF_CREDIT = (
-    r"insufficient[ _](?:quota|balance|funds|credits?)|exceeded your current quota|credit balance is too low"
-    r"|billing[ _](?:hard[ _]limit|not[ _]active)|payment required"
-    r"|account[^.]{0,20}(?:suspended|in arrears|deactivated)"
-    r"|quota[^.]{0,30}(?:exhausted|used up)|余额不足|欠费|额度(?:不足|已用完)"
+_NO_CREDIT = (
+    r"insufficient[ _](?:balance|funds|credits?)|balance is insufficient|credit balance is too low|\barrearage\b"
+    r"|billing[ _](?:hard[ _]limit|not[ _]active)|payment required|(?:used all|have any) (?:available )?credits"
+    r"|credits are depleted|in arrears|account[^.]{0,90}suspended[^.]{0,40}(?:balance|billing)|余额不足|欠费"
+    r"|quota exceeded for metric[^*]{0,200} limit: 0\b"  # Gemini: not in this plan at all
 )
+_NO_QUOTA = (
+    r"insufficient[ _]quota|exceeded your current quota|quota[^.]{0,30}(?:exhausted|used up)|额度(?:不足|已用完)"
+)
+_COMES_BACK = r"RESOURCE_EXHAUSTED|quota exceeded for metric|allocated quota exceeded|(?:retry|try again) in \d"
+# The same words about a quota for each minute, of Gemini and of DashScope
 _BAD_KEY = (
-    r"invalid[ _](?:api[ _-]?)?key|incorrect api key|api[ _-]?key[^.]{0,20}(?:invalid|not valid|expired|missing)"
-    r"|authentication[ _](?:error|fail)|unauthori[sz]ed|permission[ _](?:denied|error)|invalid[ _]auth"
+    r"(?:invalid|incorrect)[ _-]api[ _-]?key"
+    r"|api[ _-]?key[^.]{0,20}(?:invalid|not valid|not found|expired|missing)|account[^.]{0,20}deactivated"
+)
+_NO_ACCESS = (
+    rf"{_BAD_KEY}|invalid[ _]key|authentication[ _](?:error|fail)|unauthori[sz]ed|permission[ _](?:denied|error)"
+    r"|invalid[ _]auth"
 )
 _BAD_REQUEST = r"invalid[ _]request|bad[ _]request|not[ _]found|unprocessable|invalid[ _](?:param|argument|value)"
 
@@ -41,20 +50,20 @@ def failure_of_status(
     words, name = words_of(body), _name(status)
     said = f": {words}" if words else ""
     if status == 413 or (
-        status not in (401, 403, 429) and is_too_long(_said(body), sure=status not in (400, 422, 500))
+        status not in (401, 402, 403, 429) and is_too_long(_said(body), sure=status not in (400, 422, 500))
     ):
         return _overflow(f"The request is too long for the model's context ({name}){said}", words, status)
-    if status == 401:
+    if status == 402 or (status >= 400 and _is_out_of_credit(body)):
+        return ProviderFailed(f"The account is out of credit or quota ({name}){said}", status=status)
+    if status == 401 or (status == 400 and _finds(_BAD_KEY, body)):
         text = f"The API key was refused ({name}){said}{_stop(said)} Check the key for {base_url}"
         return KeyRefused(text, status=status)
     if status == 403:
         text = f"Access was refused ({name}){said}{_stop(said)} Check that the API key may use {model!r} at {base_url}"
         return KeyRefused(text, status=status)
     if status in (408, 409, 425, 429) or status >= 500:
-        if _finds(_OUT_OF_CREDIT, body):
-            return ProviderFailed(f"The account is out of credit or quota ({name}){said}", status=status)
         text = f"The provider answered {name}{said}"
-        return ProviderFailed(text, status=status, retryable=True, retry_after_s=retry_after(headers))
+        return ProviderFailed(text, status=status, retryable=True, retry_after_s=retry_after(headers, body))
     if status < 400:
         target = headers.get("location", "somewhere else")
         text = f"The server redirects {base_url} to {target} ({name}); make that the base URL"
@@ -72,13 +81,14 @@ def failure_of_event(error: Any, *, model: str = "", base_url: str = "") -> Mode
     words = words_of(body)
     if is_too_long(_said(body)):
         return _overflow(f"The request is too long for the model's context: {words}", words)
-    if _finds(_BAD_KEY, body):
-        return KeyRefused(f"The API key was refused: {words}")
-    if _finds(_OUT_OF_CREDIT, body):
+    if _is_out_of_credit(body):
         return ProviderFailed(f"The account is out of credit or quota: {words}")
+    if _finds(_NO_ACCESS, body):
+        return KeyRefused(f"The API key was refused: {words}")
     if _finds(_BAD_REQUEST, body):
         return RequestRefused(f"The provider refused the request: {words}")
-    return ProviderFailed(f"The provider reported an error while it answered: {words}", retryable=True)
+    text = f"The provider reported an error while it answered: {words}"
+    return ProviderFailed(text, retryable=True, retry_after_s=retry_after({}, body))
 
 
 def failure_of_connection(error: BaseException, *, base_url: str, timeout_s: float) -> ModelFailure:
@@ -119,6 +129,10 @@ def words_of(body: str) -> str:
     return text if len(text) <= WORDS_LIMIT else f"{text[:WORDS_LIMIT]} ..."
 
 
+def _is_out_of_credit(body: str) -> bool:
+    return _finds(_NO_CREDIT, body) or (_finds(_NO_QUOTA, body) and not _finds(_COMES_BACK, body))
+
+
 def _overflow(text: str, words: str, status: int | None = None) -> ContextOverflow:
     limit, sent = figures_in(words)
     return ContextOverflow(text, status=status, limit_tokens=limit, sent_tokens=sent)
@@ -134,7 +148,9 @@ def _said(body: str) -> str:
 
 
 def _status_in(error: Any) -> int | None:
-    found = [str(error.get(name)).strip() for name in ("code", "status")] if isinstance(error, dict) else []
+    if not isinstance(error, dict):
+        return None
+    found = [str(error.get(name)).strip() for name in ("code", "status")]
     return next((int(text) for text in found if re.fullmatch("[45][0-9][0-9]", text)), None)
 
 

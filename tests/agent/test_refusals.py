@@ -20,7 +20,7 @@ def refused(status: int, message: str, code: str = "", **headers: str) -> ModelF
     [
         (400, RequestRefused, False),
         (401, KeyRefused, False),
-        (402, RequestRefused, False),
+        (402, ProviderFailed, False),
         (403, KeyRefused, False),
         (404, RequestRefused, False),
         (408, ProviderFailed, True),
@@ -90,18 +90,101 @@ def test_too_many_tokens_a_minute_is_a_rate_limit() -> None:
     assert failure.retry_after_s == 7.5
 
 
+GEMINI = (
+    "You exceeded your current quota, please check your plan and billing details. For more information head to this.\n"
+    "* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 10\n"
+    "Please retry in 2.4s."
+)
+GEMINI_BODY = json.dumps([{"error": {"code": 429, "message": GEMINI, "status": "RESOURCE_EXHAUSTED"}}])
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "code"),
+    [
+        (429, "You exceeded your current quota, please check your plan and billing details.", "insufficient_quota"),
+        (402, "Insufficient Balance", ""),
+        (429, "Insufficient Balance", ""),
+        (429, "账户余额不足", ""),
+        (400, "Your credit balance is too low to access the API. Please go to Plans & Billing", ""),
+        (400, "Access denied, please make sure your account is in good standing.", "Arrearage"),
+        (403, "Sorry, your account balance is insufficient", ""),
+        (403, "Your team has used all available credits", ""),
+        (401, "x", "insufficient_quota"),
+        (429, "Your account org-12345678<ak-12345678> is suspended, please check your plan and billing details", ""),
+        (402, "This request requires more credits, or fewer max_tokens", ""),
+        (402, "maximum context length of a free account", ""),
+        (429, GEMINI.replace("limit: 10", "limit: 0"), "RESOURCE_EXHAUSTED"),
+    ],
+)
+def test_an_account_without_credit_is_one_failure_at_every_status(status: int, words: str, code: str) -> None:
+    stream = failure_of_event({"message": words, "code": code or str(status)})
+
+    for failure in (refused(status, words, code), stream):
+        assert type(failure) is ProviderFailed and not failure.retryable
+        assert "out of credit" in str(failure) and words[:30] in str(failure)
+
+
+@pytest.mark.parametrize(
+    ("body", "wait_s"),
+    [
+        (GEMINI_BODY, 2.4),
+        (
+            json.dumps(
+                {"error": {"message": "Provider returned error", "code": 429, "metadata": {"raw": GEMINI_BODY}}}
+            ),
+            2.4,
+        ),
+        (
+            '{"error": {"code": "limit", "message": "Allocated quota exceeded, please increase your quota limit"}}',
+            None,
+        ),
+        (
+            '{"error": {"code": "insufficient_quota", "message": "Allocated quota exceeded, please increase your quota '
+            'limit."}}',
+            None,
+        ),
+        (
+            '{"error": {"message": "Resource has been exhausted (e.g. check quota).", "status": "RESOURCE_EXHAUSTED"}}',
+            None,
+        ),
+    ],
+)
+def test_a_quota_that_comes_back_is_waited_for(body: str, wait_s: float | None) -> None:
+    failure = failure_of_status(429, {}, body)
+
+    assert type(failure) is ProviderFailed and failure.retryable
+    assert failure.retry_after_s == wait_s
+
+
+def test_a_quota_that_comes_back_is_waited_for_in_a_stream_too() -> None:
+    for error in ({"message": GEMINI, "code": 429}, {"message": GEMINI}):
+        failure = failure_of_event(error)
+
+        assert type(failure) is ProviderFailed and failure.retryable
+        assert failure.retry_after_s == 2.4
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        ("You exceeded your current quota, please check your plan and billing details.", "insufficient_quota"),
-        ("Insufficient Balance", ""),
-        ("账户余额不足", ""),
+        ("API key not valid. Please pass a valid API key.", "INVALID_ARGUMENT"),
+        ("API Key not found. Please pass a valid API key.", "INVALID_ARGUMENT"),
+        ("API key expired. Please renew the API key.", ""),
+        ("Incorrect API key provided: xa***ab. You can obtain an API key from a page.", ""),
+        ("x", "API_KEY_INVALID"),
+        ("x", "invalid_api_key"),
     ],
 )
-def test_an_account_without_credit_is_not_asked_again(words: str, code: str) -> None:
-    failure = refused(429, words, code)
+def test_a_bad_request_for_its_key_is_a_refused_key(words: str, code: str) -> None:
+    failure = refused(400, words, code)
 
-    assert type(failure) is ProviderFailed and not failure.retryable
+    assert type(failure) is KeyRefused and failure.status == 400
+    assert words in str(failure) and "http://host/v1" in str(failure)
+
+
+@pytest.mark.parametrize("words", ["Invalid key 'x' in tools[0].function", "Unauthorized value", "permission denied"])
+def test_other_bad_requests_are_not_taken_for_a_refused_key(words: str) -> None:
+    assert type(refused(400, words)) is RequestRefused
 
 
 @pytest.mark.parametrize(
