@@ -21,12 +21,15 @@ __all__ = [
     "EntryMissing",
     "Filter",
     "Hit",
+    "Slot",
+    "check_text",
     "clean_category",
     "clean_content",
     "clean_key",
     "clean_metadata",
     "clean_tags",
     "moment",
+    "slot",
     "ticks",
 ]
 
@@ -36,7 +39,10 @@ CONTENT_LIMIT = 1_000_000
 METADATA_LIMIT = 100_000
 TAG_LIMIT, TAGS_LIMIT = 128, 64
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Slot = tuple[str, str, str]
 CATEGORY = re.compile(r"\w[\w-]{0,63}")
+CATEGORY_BYTES = 200
 # Names that some file systems keep for devices: a category is a file name on the Markdown backend.
 DEVICES = {"con", "prn", "aux", "nul"} | {f"{name}{digit}" for name in ("com", "lpt") for digit in range(10)}
 
@@ -57,6 +63,9 @@ class EntryMissing(ArchiveRefusal):
 
 class ArchiveUnavailable(OSError):
     """The store itself cannot be used; the text names the file or server and says what to do."""
+
+    done: Any = None
+    # what was found or done all the same, where only a part could not be read
 
 
 class ArchiveInterrupted(ArchiveUnavailable):
@@ -108,6 +117,11 @@ class Hit:
     # 0..1, rounded to 4 digits
 
 
+def slot(entry: Entry) -> Slot:
+    """Return what an entry is one of a kind by: its owner, key, and session if it belongs to one."""
+    return entry.owner, entry.key, f"session {entry.session}" if entry.category == CONVERSATION else ""
+
+
 def ticks(when: datetime) -> int:
     """Return microseconds since 1970 in UTC: how the backends keep and compare times."""
     return (when - EPOCH) // timedelta(microseconds=1)
@@ -146,22 +160,23 @@ def clean_category(category: str) -> str:
     """Return the category in NFC and lower case: core, daily, conversation or a name of one's own."""
     check_text("category", category)
     category = unicodedata.normalize("NFC", unicodedata.normalize("NFC", category).strip().lower())
-    if not CATEGORY.fullmatch(category) or category in DEVICES:
+    if not CATEGORY.fullmatch(category) or category in DEVICES or len(category.encode()) > CATEGORY_BYTES:
         raise ArchiveRefusal(
             f"category {category[:80]!r} cannot be used: take core, daily, conversation or a name of your own of "
-            "1 to 64 letters, digits, _ and - that is not a device name"
+            f"1 to 64 letters, digits, _ and - (at most {CATEGORY_BYTES} bytes) that is not a device name"
         )
     return category
 
 
 def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Return the tags in NFC, trimmed, without blank ones and doubles, in order."""
+    """Return the tags in NFC, trimmed, without doubles, in order. Raises `ArchiveRefusal` for a blank or long one."""
     for tag in tags:
         check_text("tags", tag)
+        if not tag.strip():
+            raise ArchiveRefusal("tags: one is blank: leave it out")
         if len(tag) > TAG_LIMIT:
             raise ArchiveRefusal(f"tags: {tag[:40]!r}... has {len(tag)} characters, at most {TAG_LIMIT} are allowed")
-    trimmed = (unicodedata.normalize("NFC", tag).strip() for tag in tags)
-    kept = tuple(dict.fromkeys(tag for tag in trimmed if tag))
+    kept = tuple(dict.fromkeys(unicodedata.normalize("NFC", tag).strip() for tag in tags))
     if len(kept) > TAGS_LIMIT:
         raise ArchiveRefusal(f"tags: {len(kept)} are too many, at most {TAGS_LIMIT} are allowed")
     return kept
@@ -173,15 +188,17 @@ def clean_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ArchiveRefusal(f"metadata cannot be written as JSON: {error}") from error
-    check_text("metadata", text.replace("\\u0000", "\0"))
+    check_text("metadata", text.replace("\\\\", "").replace("\\u0000", "\0"))  # a backslash itself stands there twice
     if len(text) > METADATA_LIMIT:
         raise ArchiveRefusal(f"metadata has {len(text)} characters as JSON, at most {METADATA_LIMIT} are allowed")
     copy: dict[str, Any] = json.loads(text)
     return copy
 
 
-def check_text(name: str, text: str) -> None:
-    """Refuse what no backend can keep alike: NUL and halves of a surrogate pair."""
+def check_text(name: str, text: object) -> None:
+    """Refuse what no backend can keep alike: what is no text, NUL and halves of a surrogate pair."""
+    if not isinstance(text, str):
+        raise ArchiveRefusal(f"{name} is {text!r}, which is no text")
     if "\0" in text:
         raise ArchiveRefusal(f"{name} holds a NUL character: remove it")
     try:
