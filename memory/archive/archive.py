@@ -108,7 +108,7 @@ class Archive(Upkeep):
         tags: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
     ) -> Kept:
-        """Keep an entry; one that `who` sees under this key is replaced, and its `created` and owner stay."""
+        """Keep an entry in place of all that the key means for `who`; owner and `created` of the first of them stay."""
         now = self.clock()
         entry = Entry(
             key=clean_key(key),
@@ -144,12 +144,12 @@ class Archive(Upkeep):
             return []
 
     async def forget(self, who: Principal, key: str) -> Entry:
-        """Remove and return the entry that the key means for `who`. Raises `EntryMissing` as `get` does."""
+        """Remove all that the key means for `who`, and return the first. Raises `EntryMissing` as `get` does."""
         key, view = clean_key(key), self.view(who)
 
         def forget() -> Entry:
             with self.backend.writing() as writer:
-                return keeping.forget(writer, key, view, who.agent)
+                return keeping.forget(writer, key, view, who.agent, not self.access.enabled)
 
         return await in_thread(forget)
 
@@ -175,7 +175,7 @@ class Archive(Upkeep):
         if limit < 1:
             raise ArchiveRefusal(f"limit is {limit}: ask for 1 to {LIMIT} entries")
         chosen = Filter(None if category is None else clean_category(category), clean_tags(tags))
-        if not query_words(query):
+        if not query_words(query) and (search_type != "vector" or self.embeds):
             return Found([])
         if search_type != "vector" and (empty := await self._emptiness(self.view(who))):
             return empty
@@ -245,6 +245,6 @@ class Archive(Upkeep):
     async def _meant(self, view: View, key: str, owner: str) -> list[Entry]:
         def find() -> list[Entry]:
             with self.backend.reading() as reader:
-                return [stored.entry for stored in keeping.find(reader, key, view, owner)]
+                return [each.entry for each in keeping.find(reader, key, view, owner, not self.access.enabled)]
 
         return await in_thread(find)

@@ -6,13 +6,20 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from memory.archive import index, keeping
 from memory.archive.access import Principal, View
 from memory.archive.backend import Backend, Stored
-from memory.archive.entry import Entry, clean_category, clean_content, clean_key, clean_metadata, clean_tags
+from memory.archive.entry import (
+    Entry,
+    check_text,
+    clean_category,
+    clean_content,
+    clean_key,
+    clean_metadata,
+    clean_tags,
+)
 from memory.archive.meaning import Embeddings
 from memory.archive.text import analyse
 from memory.archive.workers import in_thread
@@ -32,29 +39,34 @@ class Upkeep(ABC):
         """Return what `who` may read and forget now."""
 
     async def entries(self, who: Principal | None = None, *, category: str | None = None) -> AsyncIterator[Entry]:
-        """Give all entries that `who` may see (None: everything there is), oldest write first."""
+        """Give all entries that `who` may see (None: everything there is), oldest write first.
+
+        Like `stats`, `reindex` and `sweep` it does what it can; if some of the store could not be read, it raises
+        `ArchiveUnavailable` at the end, with what was done as `done`.
+        """
         view = View() if who is None else self.view(who)
         wanted = None if category is None else clean_category(category)
         after = 0
 
-        def page() -> list[Stored]:
+        def page() -> tuple[list[Stored], Sequence[str]]:
             with self.backend.reading() as reader:
-                return reader.page(view, after, PAGE)
+                return reader.page(view, after, PAGE), reader.troubles()
 
-        while some := await in_thread(page):
-            after = some[-1].id
-            for stored in some:
+        while (found := await in_thread(page))[0]:
+            after = found[0][-1].id
+            for stored in found[0]:
                 if wanted in (None, stored.entry.category):
                     yield stored.entry
+        keeping.complain(found[1])
 
     async def put_all(self, entries: Iterable[Entry]) -> tuple[int, int]:
         """Keep entries as they are, owner, session and times included; returns how many were created and updated.
 
-        For an import: nobody's rights are looked at, and vectors are made up later. All of an entry's fields are
-        checked; each two thousand entries are kept together or not at all.
+        For an import: nobody's rights are looked at, and vectors are made up later. Every entry is checked before the
+        first is kept; each two thousand are kept together or not at all.
         """
         created = updated = 0
-        rest = iter(entries)
+        rows = [checked(entry) for entry in entries]
 
         def put(some: Sequence[Entry]) -> int:
             analysed = [(entry, analyse(entry)) for entry in some]
@@ -64,10 +76,11 @@ class Upkeep(ABC):
                 index.fold(writer, index.BULK if some else index.FOLD_AT)
             return replaced
 
-        while some := [checked(entry) for entry in islice(rest, IMPORTED_AT_ONCE)]:
+        for start in range(0, len(rows), IMPORTED_AT_ONCE):
+            some = rows[start : start + IMPORTED_AT_ONCE]
             replaced = await in_thread(partial(put, some))
             created, updated = created + len(some) - replaced, updated + replaced
-        if created or updated:
+        if rows:
             await in_thread(partial(put, []))
         return created, updated
 
@@ -75,17 +88,18 @@ class Upkeep(ABC):
         """Return counts: entries, by category and by owner, and how many have vectors of the present model."""
         view = View() if who is None else self.view(who)
 
-        def count() -> tuple[Mapping[tuple[str, str], int], int]:
+        def count() -> tuple[Mapping[tuple[str, str], int], int, Sequence[str]]:
             with self.backend.reading() as reader:
-                return reader.counts(view), reader.embedded(self._embeddings.model) if self._embeddings.model else 0
+                embedded = reader.embedded(self._embeddings.model) if self._embeddings.model else 0
+                return reader.counts(view), embedded, reader.troubles()
 
-        counts, embedded = await in_thread(count)
+        counts, embedded, troubles = await in_thread(count)
         categories: dict[str, int] = {}
         owners: dict[str, int] = {}
         for (owner, category), number in sorted(counts.items()):
             categories[category] = categories.get(category, 0) + number
             owners[owner] = owners.get(owner, 0) + number
-        return {
+        figures = {
             "backend": self.backend.name,
             "place": self.backend.place,
             "entries": sum(counts.values()),
@@ -94,6 +108,8 @@ class Upkeep(ABC):
             "model": self._embeddings.model,
             "embedded": embedded,
         }
+        keeping.complain(troubles, figures)
+        return figures
 
     async def reindex(self, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
         """Turn all terms into blocks anew and make all missing vectors; `progress(done, total)` counts the latter.
@@ -101,32 +117,39 @@ class Upkeep(ABC):
         Returns how many entries got vectors. Raises `EmbeddingUnavailable`; what was done till then stays.
         """
 
-        def rebuild() -> int:
+        def rebuild() -> tuple[int, Sequence[str]]:
             with self.backend.writing() as writer:
                 writer.clear()
                 index.fold_all(writer)
                 missing = sum(writer.counts(View()).values())
-                return missing - (writer.embedded(self._embeddings.model) if self._embeddings.model else missing)
+                missing -= writer.embedded(self._embeddings.model) if self._embeddings.model else missing
+                return missing, writer.troubles()
 
-        total = await in_thread(rebuild)
-        return await self._embeddings.renew(View(), lambda done: progress(done, total))
+        total, troubles = await in_thread(rebuild)
+        count = await self._embeddings.renew(View(), lambda done: progress(done, total))
+        keeping.complain(troubles, count)
+        return count
 
     async def sweep(self) -> int:
         """Remove all that has expired; returns how many entries that were."""
         view = self.view(Principal(""))
 
-        def sweep() -> int:
+        def sweep() -> tuple[int, Sequence[str]]:
             with self.backend.writing() as writer:
                 removed = 0
                 while some := keeping.sweep(writer, view, PAGE):
                     removed += some
                 index.fold(writer)
-            return removed
+                return removed, writer.troubles()
 
-        return await in_thread(sweep)
+        removed, troubles = await in_thread(sweep)
+        keeping.complain(troubles, removed)
+        return removed
 
 
 def checked(entry: Entry) -> Entry:
+    check_text("owner", entry.owner)
+    check_text("session", entry.session)
     return replace(
         entry,
         key=clean_key(entry.key),

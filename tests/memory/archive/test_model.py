@@ -77,14 +77,16 @@ class Book:
         meant = self.meant(who, key, now)
         if meant:
             seen = [each for each in self.entries if each.key == key and self.sees(who, each, now)]
-            gone = [each for each in seen if each.owner == meant.owner]
+            gone = [each for each in seen if not self.acl or each.owner == meant.owner]
             self.entries = [each for each in self.entries if each not in gone]
         return meant
 
     def drop(self, key: str, owner: str, session: str) -> None:
         def there(each: Entry) -> bool:
-            return (each.key, each.owner) == (key, owner) and (
-                each.category != "conversation" or each.session == session
+            return (
+                each.key == key
+                and (not self.acl or each.owner == owner)
+                and (each.category != "conversation" or each.session == session)
             )
 
         self.entries = [each for each in self.entries if not there(each)]
