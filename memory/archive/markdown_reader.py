@@ -20,9 +20,11 @@ __all__ = ["MarkdownReader"]
 class MarkdownReader:
     def __init__(self, state: State, vectors: MarkdownVectors) -> None:
         self._state, self._records, self._vectors = state, state.records, vectors
+        self._asked: View | None = None
+        # the view of the last look at all entries: of what is odd in them only its owner is told
 
     def troubles(self) -> list[str]:
-        return self._state.troubles
+        return self._state.troubles + (self._state.odd(self._asked.owner) if self._asked else [])
 
     def find(self, view: View, key: str) -> list[Stored]:
         return [
@@ -73,6 +75,7 @@ class MarkdownReader:
         return {record.id: (record.entry.owner, record.terms) for record in found}
 
     def _visible(self, view: View) -> Iterator[Record]:
+        self._asked = view
         return (record for record in self._records.values() if view.sees(record.entry))
 
     # There are no blocks, so nothing can be gone from them.

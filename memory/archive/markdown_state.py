@@ -5,23 +5,23 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
 
-from memory.archive.entry import CONVERSATION, ArchiveRefusal, Entry, clean_category, ticks
+from memory.archive.entry import CONVERSATION, ArchiveRefusal, Entry, Slot, clean_category, slot, ticks
 from memory.archive.sections import Section, parse, read_entry
 from memory.archive.text import Terms, analyse
 
-__all__ = ["Category", "Folder", "Record", "State", "slot"]
+__all__ = ["Category", "Folder", "Record", "State"]
 
 # A file this young may change again without its time showing it.
 UNSURE_S = 0.1
-
-Slot = tuple[str, str, str]
+# Each may go to the model with every search.
+ODD_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,8 @@ class Category:
     records: Mapping[int, Record] = field(default_factory=dict)
     # place among the sections -> what it holds
     trouble: str = ""
+    odd: Sequence[tuple[str, str]] = ()
+    # owner, and what of a section of theirs cannot be read
 
 
 class State:
@@ -59,7 +61,14 @@ class State:
 
     @property
     def troubles(self) -> list[str]:
+        """What is wrong with whole files."""
         return [each.trouble for each in self.categories if each.trouble]
+
+    def odd(self, owner: str | None) -> list[str]:
+        """Return what is wrong with sections of this owner, or of all: the first few, and how many more there are."""
+        found = [text for each in self.categories for whose, text in each.odd if owner in (None, whose)]
+        more = [f"and {len(found) - ODD_SHOWN} sections more"] if len(found) > ODD_SHOWN else []
+        return found[:ODD_SHOWN] + more
 
     @cached_property
     def times(self) -> dict[tuple[str, str], list[tuple[int, str, int]]]:
@@ -88,18 +97,20 @@ class Folder:
             self._state = State(found)
         return self._state
 
-    def adopt(self, path: Path, name: str, sections: tuple[Section, ...], records: Mapping[int, Record]) -> None:
+    def adopt(self, old: Category, sections: tuple[Section, ...], records: Mapping[int, Record]) -> None:
         """Take over what was just written to a file, so that its entries keep their numbers."""
-        stat = path.stat()
-        fresh = Category(path, name, (stat.st_mtime_ns, stat.st_size, stat.st_ino), sections, records)
-        others = [category for category in self._state.categories if category.path != path]
+        stat = old.path.stat()
+        # What was odd may be so no more, or have the time of the file: then it is read again.
+        signature = () if old.odd else (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        fresh = Category(old.path, old.name, signature, sections, records)
+        others = [category for category in self._state.categories if category.path != old.path]
         self._state = State(tuple(sorted([*others, fresh], key=lambda category: category.path.name)))
 
     def number(self) -> int:
         return next(self._numbers)
 
     def _files(self) -> Iterator[tuple[Path, str]]:
-        if not self.path.exists():
+        if not os.path.lexists(self.path):  # a link to nowhere is no empty archive
             return
         with os.scandir(self.path) as entries:
             names = sorted(entry.name for entry in entries if entry.name.endswith(".md"))
@@ -120,9 +131,9 @@ class Folder:
             if known and known.signature == signature and settled:
                 return known
             data = path.read_bytes()
-        except FileNotFoundError:
-            return Category(path, name, ())  # gone meanwhile
         except OSError as error:
+            if not os.path.lexists(path):
+                return Category(path, name, ())  # gone meanwhile
             return Category(path, name, (), trouble=f"{str(path)!r} cannot be read: {error.strerror}")
         try:
             text = data.decode("utf-8-sig").replace("\r\n", "\n")
@@ -140,20 +151,20 @@ class Folder:
         when = datetime.fromtimestamp(mtime, UTC)
         records: dict[int, Record] = {}
         fresh: list[tuple[int, Entry]] = []
+        odd: list[tuple[str, str]] = []
         for place, section in enumerate(category.sections):
-            entry = read_entry(section, category.name, when) if section.heading else None
+            if not section.heading:
+                continue
+            entry, trouble = read_entry(section, category.name, when)
+            if trouble:
+                odd.append((entry.owner if entry else "", f"{str(category.path)!r}: {trouble}"))
             if entry and (record := old.pop((section, entry.updated), None)):
                 records[place] = record
             elif entry:
                 fresh.append((place, entry))
         for place, entry in sorted(fresh, key=lambda each: (each[1].updated, each[1].created, each[1].key)):
             records[place] = Record(self.number(), entry, analyse(entry), category.sections[place])
-        return Category(category.path, category.name, category.signature, category.sections, records)
-
-
-def slot(entry: Entry) -> Slot:
-    """Return what an entry is one of a kind by: its owner, key, and session if it belongs to one."""
-    return entry.owner, entry.key, f"session {entry.session}" if entry.category == CONVERSATION else ""
+        return replace(category, records=records, odd=odd)
 
 
 def outdated(records: Iterable[Record]) -> dict[Slot, set[int]]:

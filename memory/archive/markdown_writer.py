@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from memory.archive.access import View
 from memory.archive.backend import Block, Matrix, Stored, Vocable
-from memory.archive.entry import ArchiveUnavailable, Entry
+from memory.archive.entry import ArchiveUnavailable, Entry, Slot, slot
 from memory.archive.markdown_reader import MarkdownReader
-from memory.archive.markdown_state import Category, Folder, Record, Slot, State, slot
+from memory.archive.markdown_state import Category, Folder, Record, State
 from memory.archive.markdown_vectors import MarkdownVectors
 from memory.archive.sections import Section, render, section_of
 from memory.archive.text import Terms
@@ -104,7 +104,7 @@ class MarkdownWriter(MarkdownReader):
         if category.path.exists():
             sweep(category.path)
         replace_text(category.path, render(sections))
-        self._folder.adopt(category.path, category.name, tuple(sections), records)
+        self._folder.adopt(category, tuple(sections), records)
 
     def _write_vectors(self, *, alone: bool) -> None:
         """Vectors are a cache: beside entries, a failure to keep them is no failure."""

@@ -6,7 +6,7 @@
     UTC+8, Shanghai.
 
 The comment may be missing, as in what is written by hand. A line of the content that would be read as a heading bears a
-backslash. What cannot be an entry stays in the file as it is.
+backslash. What cannot be an entry, and a comment that cannot be read, stays in the file as it is.
 """
 
 from __future__ import annotations
@@ -17,17 +17,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
-from memory.archive.entry import ArchiveRefusal, Entry, clean_content, clean_key, clean_metadata, clean_tags
+from memory.archive.entry import (
+    ArchiveRefusal,
+    Entry,
+    check_text,
+    clean_content,
+    clean_key,
+    clean_metadata,
+    clean_tags,
+)
 
-__all__ = ["Section", "parse", "read_entry", "render", "section_of"]
+__all__ = ["Reading", "Section", "parse", "read_entry", "render", "section_of"]
 
 HEADING = re.compile(r"##[ \t]+(\S.*)")
 ESCAPED = re.compile(r"\\+##[ \t]+\S")
 TO_ESCAPE = re.compile(r"\\*##[ \t]+\S")
-COMMENT = re.compile(r"<!-- memory (\{.*\}) -->[ \t]*")
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+COMMENT = re.compile(r"\s*<!--\s*memory\s*(\{.*)-->\s*")
+MEANT = re.compile(r"\s*<!--\s*memory\s*\{")
+FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
+# Longer marks count as this long: so few lengths are looked at for each.
+LONGEST_MARK = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +50,19 @@ class Section:
 
     @property
     def ours(self) -> bool:
-        """Tell whether it bears the comment of an entry that was written by us."""
-        return len(self.lines) > 1 and COMMENT.fullmatch(self.lines[1]) is not None
+        """Tell whether it bears what is meant as our comment."""
+        return find_comment(self.lines, 0) is not None
 
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
+
+
+class Reading(NamedTuple):
+    entry: Entry | None
+    # None: the section is none
+    trouble: str
+    # what of it cannot be read, and is left out, in a sentence; mostly ""
 
 
 def parse(text: str) -> list[Section]:
@@ -64,73 +82,115 @@ def without_end(lines: list[str]) -> tuple[str, ...]:
 
 
 def headings(lines: Sequence[str]) -> list[int]:
-    found = []
-    skipped_to = 0
-    by_hand = True
-    for number, line in enumerate(lines):
-        if number < skipped_to:
-            continue
-        if HEADING.fullmatch(line):
-            found.append(number)
-            by_hand = not is_ours(lines, number)
-        elif by_hand and found and (fence := FENCE.match(line)):
-            skipped_to = end_of_fence(lines, number, fence[1])
-    return found
+    """Return the lines that are headings: those that stand in no fenced block.
+
+    No block reaches into an entry of ours. Where marks do not pair up, those are blocks that leave the fewest open,
+    and then hold the fewest headings: so one that was never closed takes no entry with it.
+    """
+    found = {number for number, line in enumerate(lines) if HEADING.fullmatch(line)}
+    ends: dict[int, int] = {}
+    # where a block begins -> the line behind it
+    closing: dict[str, tuple[int, int]] = {}
+    # the next line that closes a block of this mark, and how many that can only open one stand before it
+    cost = [(0, 0)] * (len(lines) + 1)
+    # of the lines from here on: how many marks are left open, how many headings stand in blocks
+    later = [0] * (len(lines) + 1)
+    # how many headings there are from here on
+    for number in reversed(range(len(lines))):
+        left, held = cost[number] = cost[number + 1]
+        later[number] = later[number + 1] + (number in found)
+        if number in found and find_comment(lines, number):
+            closing.clear()
+            cost[number] = (0, 0)
+        elif fence := FENCE.fullmatch(lines[number]):
+            mark = fence[1][:LONGEST_MARK]
+            cost[number] = (left + 1, held)
+            if reach := [each for other, each in closing.items() if other.startswith(mark)]:
+                end, passed = min(reach)[0] + 1, min(reach)[1]
+                block = (cost[end][0] + passed, cost[end][1] + later[number] - later[end])
+                if block <= cost[number]:
+                    cost[number], ends[number] = block, end
+            if not fence[2].strip():
+                closing[mark] = number, 0
+            elif mark in closing:
+                closing[mark] = closing[mark][0], closing[mark][1] + 1
+    kept, number = [], 0
+    while number < len(lines):
+        kept += [number] if number in found else []
+        number = ends.get(number, number + 1)
+    return kept
 
 
-def is_ours(lines: Sequence[str], heading: int) -> bool:
-    """Tell whether the section was written by us: then its headings are escaped, and a fence means nothing."""
-    return heading + 1 < len(lines) and COMMENT.fullmatch(lines[heading + 1]) is not None
+def find_comment(lines: Sequence[str], heading: int) -> int | None:
+    """Return the line that is meant as our comment: the first one under the heading that is not blank, or None."""
+    for number in range(heading + 1, len(lines)):
+        if lines[number].strip():
+            return number if MEANT.match(lines[number]) else None
+    return None
 
 
-def end_of_fence(lines: Sequence[str], start: int, fence: str) -> int:
-    """Return the line behind a fenced block; one that is not closed before a section of ours is none."""
-    for number in range(start + 1, len(lines)):
-        line = lines[number].strip()
-        if HEADING.fullmatch(lines[number]) and is_ours(lines, number):
-            break
-        if line.startswith(fence) and not line.strip(fence[0]):
-            return number + 1
-    return start + 1
-
-
-def read_entry(section: Section, category: str, when: datetime) -> Entry | None:
-    """Return the entry, or None if the section is none; `when` stands for times that it does not tell."""
+def read_entry(section: Section, category: str, when: datetime) -> Reading:
+    """Read the entry of a section; `when` stands for times that it does not tell."""
     body = list(section.lines[1:])
     told: dict[str, Any] = {}
-    if body and (match := COMMENT.fullmatch(body[0])):
+    wrong: list[str] = []
+    if place := find_comment(section.lines, 0):
+        comment = COMMENT.fullmatch(section.lines[place])
         try:
-            told = json.loads(match[1])
-            body = body[1:]
-        except ValueError:
-            pass  # a comment of somebody else's, so part of the text
+            told = json.loads(comment[1] if comment else "")
+        except (ValueError, RecursionError) as error:
+            wrong.append(f"it is not one line of JSON: {error}")
+        if comment:
+            body = body[place:]
+    fields: dict[str, Any] = {"created": when, "updated": when}
+    for name, read in FIELDS.items():
+        if told.get(name) is not None:
+            try:
+                fields[name] = read(told[name])
+            except (TypeError, ValueError, OverflowError) as error:
+                wrong.append(f"{name}: {str(error).removeprefix(f'{name}: ')}"[:120])
+    trouble = f"the comment of {section.heading!r} is kept, but cannot be read ({'; '.join(wrong)}): repair it"
+    trouble = trouble if wrong else ""
     content = "\n".join(line[1:] if ESCAPED.match(line) else line for line in body)
+    if not content.strip():
+        return Reading(None, trouble)
     try:
-        return Entry(
-            key=clean_key(section.heading),
-            content=clean_content(content),
-            category=category,
-            tags=clean_tags(texts(told.get("tags"))),
-            metadata=clean_metadata(told["metadata"] if isinstance(told.get("metadata"), dict) else {}),
-            owner=str(told.get("owner", "")),
-            session=str(told.get("session", "")),
-            created=time_of(told.get("created"), when),
-            updated=time_of(told.get("updated"), when),
-        )
-    except ArchiveRefusal:
-        return None
+        entry = Entry(clean_key(section.heading), clean_content(content), category, **fields)
+    except ArchiveRefusal as error:
+        return Reading(None, f"section {section.heading[:40]!r} is kept, but is no entry: {error}")
+    return Reading(entry, trouble)
 
 
-def texts(value: Any) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+def tags_of(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is no list")
+    return clean_tags(value)
 
 
-def time_of(text: Any, otherwise: datetime) -> datetime:
-    try:
-        told = datetime.fromisoformat(text)
-    except (TypeError, ValueError):
-        return otherwise
+def metadata_of(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{value!r} is no JSON object")
+    return clean_metadata(value)
+
+
+def name_of(value: Any) -> str:
+    check_text("it", value)
+    return str(value)
+
+
+def time_of(value: Any) -> datetime:
+    told = datetime.fromisoformat(value)
     return (told if told.tzinfo else told.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+FIELDS = {
+    "tags": tags_of,
+    "metadata": metadata_of,
+    "owner": name_of,
+    "session": name_of,
+    "created": time_of,
+    "updated": time_of,
+}
 
 
 def section_of(entry: Entry) -> Section:

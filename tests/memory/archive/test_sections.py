@@ -13,7 +13,7 @@ WHEN = datetime(2026, 3, 10, 9, tzinfo=UTC)
 
 
 def entries(text: str) -> dict[str, str]:
-    found = (read_entry(section, "core", WHEN) for section in parse(text))
+    found = (read_entry(section, "core", WHEN).entry for section in parse(text) if section.heading)
     return {entry.key: entry.content for entry in found if entry}
 
 
@@ -46,23 +46,51 @@ def test_a_fence_by_hand_does_not_reach_into_a_section_of_ours() -> None:
     assert entries("## a\n```\nopen\n\n" + render([ours])) == {"a": "```\nopen", "ours": "```\ncode\n```"}
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# core\n\n```\n## example\ntext\n```\n\n## real\nyes", ["real"]),
+        ("~~~~md\n~~~\n## x\n~~~~~  \n\n## b\ny", ["b"]),
+        ("## a\n{ours}\n\nx\n```sh\n## install\nfoo\n```\n\n## b\ny", ["a", "b"]),
+        ("## a\n```\n## one\n```\n```\n## two\n```\n\n## b\ny", ["a", "b"]),
+        ("## a\n````md\n## x\n```sh\n## y\n```\n## z\n```sh\n```\n````\n\n## b\ny", ["a", "b"]),
+        ("## a\n    ```\n## b\n    ```\n## c\ny", ["a", "b", "c"]),
+        ("## a\n```x`\n## b\n```\n", ["a", "b"]),
+        # one that is not closed takes nothing with it
+        ("```\nopen\n\n## a\nx\n\n## b\ny", ["a", "b"]),
+        ("## a\n```\nopen\n\n## b\n```\ncode\n```\n\n## c\ny", ["a", "b", "c"]),
+        ("## a\n{ours}\n\n```\nopen\n\n## b\n```sh\ncode\n```\n\n## c\ny", ["a", "b", "c"]),
+        ("## a\n```\n## inner\n```\n\n## b\nx\n\n## z\n```\nopen", ["a", "b", "z"]),
+        ("## a\n```\nopen\n\n## b\n\n{ours}\n\n```\ncode", ["a", "b"]),
+    ],
+)
+def test_headings_in_fences_are_text(text: str, found: list[str]) -> None:
+    assert list(entries(text.replace("{ours}", "<!-- memory {} -->"))) == found
+
+
+def test_many_fences_are_read_in_no_time() -> None:
+    text = "\n".join("`" * (3 + number % 999) + "x" * (number % 2) for number in range(2_000)) + "\n```x" * 150_000
+    assert len(parse(f"## a\n{text}")) == 2
+
+
 def test_a_strangers_comment_is_text() -> None:
-    assert entries("## a\n<!-- memory {not json} -->\nwords\n") == {"a": "<!-- memory {not json} -->\nwords"}
+    assert entries("## a\n<!-- memory of a day -->\nwords\n") == {"a": "<!-- memory of a day -->\nwords"}
 
 
 def test_wrong_fields_in_a_comment_are_passed_over() -> None:
     section = parse(
         '## a\n<!-- memory {"tags": 3, "metadata": [], "created": "yesterday", "owner": "x"} -->\n\nwords\n'
     )[1]
-    entry = read_entry(section, "core", WHEN)
+    entry, trouble = read_entry(section, "core", WHEN)
     assert entry == Entry("a", "words", owner="x", created=WHEN, updated=WHEN)
+    assert all(name in trouble for name in ("'a'", "tags", "metadata", "created"))
 
 
 def test_times_without_a_zone_are_utc() -> None:
     section = parse('## a\n<!-- memory {"created": "2026-01-02", "updated": "2026-01-03T10:00:00+08:00"} -->\nwords\n')[
         1
     ]
-    entry = read_entry(section, "core", WHEN)
+    entry = read_entry(section, "core", WHEN).entry
     assert entry
     assert (entry.created, entry.updated) == (datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 3, 2, tzinfo=UTC))
 
@@ -107,5 +135,5 @@ def test_whatever_is_written_is_read_again(some: list[Entry | None]) -> None:
     kept = [entry for entry in some if entry]
     sections = [section_of(entry) for entry in kept]
     parsed = parse(render(sections))
-    assert [read_entry(section, "core", WHEN) for section in parsed if section.heading] == kept
+    assert [read_entry(section, "core", WHEN) for section in parsed if section.heading] == [(each, "") for each in kept]
     assert parsed[1:] == sections
