@@ -46,8 +46,8 @@ class Assembly:
         """
         if chunk.get("error") or chunk.get("object") == "error":
             self._fail(chunk.get("error") or chunk)
-        if isinstance(usage := chunk.get("usage"), dict):
-            self._usage = usage_of(usage)
+        if isinstance(usage := chunk.get("usage"), dict) and (counted := usage_of(usage)) != Usage():
+            self._usage = counted
         choices = chunk.get("choices")
         if not (choices and isinstance(choices, list) and isinstance(choices[0], dict)):
             return ""

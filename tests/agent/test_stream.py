@@ -406,3 +406,19 @@ def test_the_last_usage_counts() -> None:
     assembly.add({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 1}})
 
     assert assembly.completion().usage == Usage(5, 1)
+
+
+@pytest.mark.parametrize("last", [{}, {"prompt_tokens": 0, "completion_tokens": 0}, {"prompt_tokens": None}])
+def test_a_usage_without_figures_leaves_those_that_came_before(last: dict[str, Any]) -> None:
+    assembly = Assembly()
+    assembly.add({**chunk({"content": "a"}, "stop"), "usage": {"prompt_tokens": 5, "completion_tokens": 1}})
+    assembly.add({"choices": [], "usage": last})
+
+    assert assembly.completion().usage == Usage(5, 1)
+
+
+def test_a_usage_without_figures_is_none() -> None:
+    assembly = Assembly()
+    assembly.add({**chunk({"content": "a"}, "stop"), "usage": {}})
+
+    assert assembly.completion().usage is None
