@@ -42,6 +42,9 @@ _NO_ACCESS = (
 )
 _BAD_REQUEST = r"invalid[ _]request|bad[ _]request|not[ _]found|unprocessable|invalid[ _](?:param|argument|value)"
 
+_MINIMAX = {"1002": 429, "1004": 401, "1008": 402, "1026": 400, "1039": 413, "2013": 400, "2049": 401}
+# The status that a `status_code` of its `base_resp` stands for; it comes with status 200
+
 
 def failure_of_status(
     status: int, headers: Mapping[str, str], body: str, *, model: str = "", base_url: str = ""
@@ -150,8 +153,9 @@ def _said(body: str) -> str:
 def _status_in(error: Any) -> int | None:
     if not isinstance(error, dict):
         return None
-    found = [str(error.get(name)).strip() for name in ("code", "status")]
-    return next((int(text) for text in found if re.fullmatch("[45][0-9][0-9]", text)), None)
+    found = [str(error.get(name)).strip() for name in ("code", "status", "status_code")]
+    known = _MINIMAX.get(found[-1])
+    return known or next((int(text) for text in found if re.fullmatch("[45][0-9][0-9]", text)), None)
 
 
 def _messages(value: Any, depth: int = 0) -> Iterator[str]:
@@ -166,7 +170,7 @@ def _messages(value: Any, depth: int = 0) -> Iterator[str]:
             loc = value["loc"] if isinstance(value["loc"], list) else [value["loc"]]
             yield f"{'.'.join(map(str, loc))}: {value['msg']}"
             return
-        for name in ("error", "message", "msg", "detail", "metadata", "raw"):
+        for name in ("error", "message", "msg", "status_msg", "detail", "metadata", "raw"):
             yield from _messages(value.get(name), depth + 1)
 
 

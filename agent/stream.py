@@ -46,6 +46,9 @@ class Assembly:
         """
         if chunk.get("error") or chunk.get("object") == "error":
             self._fail(chunk.get("error") or chunk)
+        report = chunk.get("base_resp")  # MiniMax, with status 200
+        if isinstance(report, dict) and report.get("status_code") not in (None, 0, "0"):
+            self._fail(report)
         if isinstance(usage := chunk.get("usage"), dict) and (counted := usage_of(usage)) != Usage():
             self._usage = counted
         choices = chunk.get("choices")

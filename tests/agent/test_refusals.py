@@ -188,6 +188,28 @@ def test_other_bad_requests_are_not_taken_for_a_refused_key(words: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "words", "kind", "retryable"),
+    [
+        (1004, "login fail: Please carry the API secret key", KeyRefused, False),
+        (2049, "invalid api key", KeyRefused, False),
+        ("1008", "insufficient balance", ProviderFailed, False),
+        (1002, "rate limit", ProviderFailed, True),
+        (1039, "token limit", ContextOverflow, False),
+        (2013, "invalid params, context window exceeds limit (2013)", ContextOverflow, False),
+        (2013, "invalid params", RequestRefused, False),
+        (1000, "unknown error", ProviderFailed, True),
+    ],
+)
+def test_the_codes_of_minimax_have_their_failures(
+    code: object, words: str, kind: type[ModelFailure], retryable: bool
+) -> None:
+    failure = failure_of_event({"status_code": code, "status_msg": words})
+
+    assert type(failure) is kind and failure.retryable is retryable
+    assert words in str(failure)
+
+
+@pytest.mark.parametrize(
     ("body", "words"),
     [
         ('{"error": {"message": "a", "code": 1}}', "a"),

@@ -380,6 +380,18 @@ def test_errors_are_found_where_providers_put_them(event: dict[str, Any]) -> Non
     assert caught.value.retryable
 
 
+def test_a_base_resp_that_reports_an_error_is_one() -> None:
+    with pytest.raises(KeyRefused, match="login fail: no key"):
+        Assembly().add({"choices": None, "base_resp": {"status_code": 1004, "status_msg": "login fail: no key"}})
+
+
+@pytest.mark.parametrize("base_resp", [{"status_code": 0, "status_msg": ""}, {"status_code": "0"}, {}, None, "odd"])
+def test_a_base_resp_without_an_error_is_passed_over(base_resp: object) -> None:
+    assembly = Assembly()
+
+    assert assembly.add({**chunk({"content": "ok"}, "stop"), "base_resp": base_resp}) == "ok"
+
+
 @pytest.mark.parametrize(
     ("usage", "counted"),
     [
