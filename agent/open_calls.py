@@ -37,6 +37,9 @@ class _OpenCall:
         return "".join(self.parts)
 
     def append(self, arguments: str) -> None:
+        if arguments.lstrip().startswith("{") and self._is_placeholder():
+            self.parts.clear()
+            self.size, self._read, self._closed = 0, 0, False
         if self.parts or arguments.strip():
             self.parts.append(arguments)
             self.size += len(arguments)
@@ -52,6 +55,10 @@ class _OpenCall:
             self._look_at(self._escape + self.parts[self._read])
             self._read += 1
         return self._closed
+
+    def _is_placeholder(self) -> bool:
+        """Whether there is an empty object only, which some proxies send before the arguments."""
+        return self.size < 20 and self.is_whole() and "".join(self.arguments.split()) == "{}"
 
     def _look_at(self, text: str) -> None:
         self._escape = "\\" * ((len(text) - len(text.rstrip("\\"))) % 2)  # cut before the letter that it escapes

@@ -139,6 +139,24 @@ NUMBERED = [("7", *TWO[0][1:]), ("8", *TWO[1][1:])]
         ([tool("read", "", 7), tool(None, '{"p":"a"}', 7), tool("read", "", 8), tool(None, '{"p":"b"}', 8)], NUMBERED),
         ([tool("read", '{"p":', 7), tool(None, '"a"}'), tool("read", "", 8), tool(None, '{"p":"b"}')], NUMBERED),
         ([tool("read", '{"p":"a"}', "x", "9" * 5000)], TWO[:1]),
+        # An empty object before the arguments
+        ([tool("read", "{}", "x", 0), tool(None, '{"p":"a"}', None, 0)], TWO[:1]),
+        ([tool("read", "{}", "x"), tool(None, '{"p":"a"}')], TWO[:1]),
+        ([tool("read", "{", "x", 0), tool(None, " }", None, 0), tool(None, '{"p":"a"}', None, 0)], TWO[:1]),
+        (
+            [
+                tool("read", "{}", "x", 0),
+                tool("read", "{}", "y", 1),
+                tool(None, "", None, 0),
+                tool(None, " ", None, 0),
+                tool(None, "{", None, 0),
+                tool(None, '"p":"a', None, 0),
+                tool(None, '"}', None, 0),
+                tool(None, '{"p":"b"}', None, 1),
+            ],
+            TWO,
+        ),
+        ([tool("read", "{}", "x", 0), tool(None, "", None, 0), tool(None, "{}", None, 0)], [("x", "read", "{}")]),
         # What comes after whole arguments and is no call
         ([tool("read", '{"p":"a"}', "x", 0), tool("read", "", "x", 0), tool("read", " ", "x", 0)], TWO[:1]),
         ([tool("read", '{"p":"a"}'), tool("read", "")], NO_ID[:1]),
