@@ -21,7 +21,7 @@ class _OpenCall:
     id: str
     index: str
     doubtful: bool = False
-    # Begun by the name of the call before it alone: none, unless arguments follow
+    # Begun only by the name of the call before it, at no other index: none, unless arguments follow
     name: str = ""
     parts: list[str] = field(default_factory=list)
     # Of the arguments; a file to write may come in thousands. The first one is not blank
@@ -111,7 +111,9 @@ class OpenCalls:
         if known is not None and not _begins_another(known, call_id, index, name, arguments):
             known.id = known.id or call_id
             return known
-        same = known is not None and known.name == name and call_id in ("", known.id)
+        same = (
+            known is not None and known.name == name and call_id in ("", known.id) and not _differ(index, known.index)
+        )
         self._calls.append(_OpenCall(call_id, index, doubtful=same and not arguments.strip()))
         return self._calls[-1]
 
@@ -127,14 +129,17 @@ class OpenCalls:
 
 def _begins_another(known: _OpenCall, call_id: str, index: str, name: str, arguments: str) -> bool:
     """Whether a delta that points at a known call starts one of its own all the same: ids and indexes collide."""
-    new_id = bool(call_id and known.id and call_id != known.id)
-    new_index = bool(index and known.index and index != known.index)
+    new_id, new_index = _differ(call_id, known.id), _differ(index, known.index)
     if not name:  # some servers make an id up for every delta, or count its index on
         stray = new_index and not call_id and bool(arguments.strip())
         return (new_id or stray) and known.is_whole()
-    if new_id or (known.name and name != known.name):
+    if new_id or (new_index and not known.parts) or (known.name and name != known.name):
         return True
     return bool(known.name) and known.is_whole() and (new_index or arguments != known.arguments)
+
+
+def _differ(label: str, known: str) -> bool:
+    return bool(label and known) and label != known
 
 
 def _label(value: Any) -> str:

@@ -157,6 +157,17 @@ NUMBERED = [("7", *TWO[0][1:]), ("8", *TWO[1][1:])]
             TWO,
         ),
         ([tool("read", "{}", "x", 0), tool(None, "", None, 0), tool(None, "{}", None, 0)], [("x", "read", "{}")]),
+        # One id for both calls, one of them without arguments
+        ([tool("read", '{"p":"a"}', "x", 0), tool("read", "", "x", 1)], [TWO[0], ("x", "read", "")]),
+        ([tool("read", "", "x", 0), tool("read", '{"p":"a"}', "x", 1)], [("x", "read", ""), TWO[0]]),
+        (
+            [tool("read", "", "x", 0), tool("read", "", "x", 1), tool(None, '{"p":"a"}', "x", 1)],
+            [("x", "read", ""), TWO[0]],
+        ),
+        (
+            [tool("read", "", "x", 0), tool("read", "", "x", 1), tool(None, '{"p":"a"}', "x", 0)],
+            [TWO[0], ("x", "read", "")],
+        ),
         # What comes after whole arguments and is no call
         ([tool("read", '{"p":"a"}', "x", 0), tool("read", "", "x", 0), tool("read", " ", "x", 0)], TWO[:1]),
         ([tool("read", '{"p":"a"}'), tool("read", "")], NO_ID[:1]),
