@@ -68,16 +68,16 @@ class Compactor:
         fixed = self._estimate(schemas)
         if overflow is not None:
             why = "the server found the request too long"
-            self._learn_limit(overflow, self._estimated)
+            self._learn_limit(overflow, self._estimated, fixed)
             fixed = self._estimate(schemas)
         elif self._estimated <= self.budget_tokens:
             return False
         else:
             why = f"about {self._estimated} tokens, over the budget of {self.budget_tokens}"
-        if fixed >= self.budget_tokens:
+        if fixed >= self.budget_tokens and overflow is None:
             return self._give_up(
-                f"{why}, and about {fixed} tokens are the system prompt and the tools, which stay: fewer tools, "
-                "shorter instructions or a larger agent.context_budget would help",
+                f"{why}, and about {fixed} tokens are the system prompt and the tools, which stay: fewer tools or "
+                "shorter instructions would help",
                 emit,
             )
         shorter = await self.shorten(model, emit=emit, max_retries=max_retries, why=why, fixed=fixed)
@@ -125,15 +125,16 @@ class Compactor:
 
     def _estimate(self, schemas: Sequence[dict[str, Any]]) -> int:
         """Count the next request; returns how much of it is no talk."""
+        self.meter.forget_all_but(self._history.messages)
         fixed = self.meter.messages(self._history.messages[:1]) + self.meter.tools(schemas)
         self._estimated = fixed + self.meter.messages(self._history.talk)
         return fixed
 
-    def _learn_limit(self, overflow: ContextOverflow, estimated: int) -> None:
+    def _learn_limit(self, overflow: ContextOverflow, estimated: int, fixed: int = 0) -> None:
         """The window is smaller than we thought, in this turn and in those that follow."""
         self.meter.correct(estimated, overflow.sent_tokens or 0)
-        limit = overflow.limit_tokens or estimated
-        self.budget_tokens = min(self.budget_tokens, int(limit * FITS))
+        fits = overflow.limit_tokens * FITS if overflow.limit_tokens else fixed + (estimated - fixed) * FITS
+        self.budget_tokens = min(self.budget_tokens, int(fits))
 
     def _give_up(self, why: str, emit: Emit) -> bool:
         """Say once in a turn why the talk stays as it is."""

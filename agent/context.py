@@ -47,10 +47,13 @@ class TokenMeter:
                 known = (message, _weigh(json.dumps(message, ensure_ascii=False)) + PER_MESSAGE)
                 self._counts[id(message)] = known
             total += known[1]
+        return math.ceil(total * self._factor)
+
+    def forget_all_but(self, messages: Sequence[Message]) -> None:
+        """Forget the counts of what is no longer in the history, once that is more than half of them."""
         if len(self._counts) > 2 * len(messages) + 64:
             present = {id(message) for message in messages}
             self._counts = {key: known for key, known in self._counts.items() if key in present}
-        return math.ceil(total * self._factor)
 
     def text(self, text: str) -> int:
         return math.ceil(_weigh(text) * self._factor)

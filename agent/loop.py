@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.events import Emit, Event, Notice, StepStarted, ToolFinished, ToolStarted, ignore
-from agent.failures import ContextOverflow, ModelFailure
+from agent.failures import ContextOverflow, ModelFailure, SessionUnavailable
 from agent.healing import unique_id
 from agent.messages import Completion, Message, Model, ToolChoice, Usage, assistant_message, json_object, tool_message
 from agent.retry import complete
@@ -26,6 +26,7 @@ CUT_ANSWERS = {
 }
 SEND_AGAIN = {"length": "in smaller parts", "content_filter": "in other words, or answer the user"}
 INTERRUPTED = "The call was interrupted by the user before it finished; it may have taken effect in part."
+NOT_SAVED = "The call was not run: the session could not be saved."
 NOT_STARTED = "The call was interrupted by the user before it started."
 LAST_WORD = "\n\n[Step limit reached: no more tool calls in this turn. Answer with what you have.]"
 REPEATED = "\n\n[This very call has failed {count} times. Repeating it will not help: change it, or answer the user.]"
@@ -106,12 +107,15 @@ class _Turn:
                 return self._finish(completion)
             number = len(self.messages)
             calls = [replace(call, id=unique_id(call.id, ids, number)) for call in completion.calls]
-            self.record(assistant_message(completion.content, calls, completion.reasoning))
+            try:
+                self.record(assistant_message(completion.content, calls, completion.reasoning))
+            except SessionUnavailable:
+                self._record_all([tool_message(call.id, f"Error: {NOT_SAVED}") for call in calls])
+                raise
             if cut := _cut(completion):
                 self.emit(Notice("truncated", f"{cut}; its calls were not run"))
-                advice = SEND_AGAIN[completion.finish_reason]
-                for call in calls:
-                    self.record(tool_message(call.id, f"Error: {cut}: this call was not run. Send it again {advice}."))
+                told = f"Error: {cut}: this call was not run. Send it again {SEND_AGAIN[completion.finish_reason]}."
+                self._record_all([tool_message(call.id, told) for call in calls])
             else:
                 await self._run(calls, last=self.outcome.steps >= max_steps)
             if self.outcome.steps >= max_steps:
@@ -186,15 +190,30 @@ class _Turn:
             results[place] = result
             self.emit(ToolFinished(calls[place], result, seconds))
             while told < len(calls) and (ready := results[told]) is not None:
-                self._tell(calls[told], ready, last=last and told == len(calls) - 1)
                 told += 1
+                self._tell(calls[told - 1], ready, last=last and told == len(calls))
 
         try:
             await self.registry.dispatch_batch(calls, started=start, finished=finish)
         finally:
-            for place in range(told, len(calls)):
-                missing = ToolResult(ok=False, error=INTERRUPTED if started[place] else NOT_STARTED)
-                self.record(tool_message(calls[place].id, (results[place] or missing).serialize()))
+            missing = [ToolResult(ok=False, error=INTERRUPTED if began else NOT_STARTED) for began in started]
+            self._record_all(
+                [
+                    tool_message(calls[place].id, (results[place] or missing[place]).serialize())
+                    for place in range(told, len(calls))
+                ]
+            )
+
+    def _record_all(self, messages: Sequence[Message]) -> None:
+        """Record each, also after one that cannot be written: what is sent must be whole. Raises the last failure."""
+        failure: SessionUnavailable | None = None
+        for message in messages:
+            try:
+                self.record(message)
+            except SessionUnavailable as error:
+                failure = error
+        if failure is not None:
+            raise failure
 
     def _tell(self, call: ToolCall, result: ToolResult, *, last: bool) -> None:
         text = result.serialize()

@@ -6,6 +6,7 @@ import json
 import os
 import secrets as entropy
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -123,8 +124,10 @@ class Session:
         return copy
 
     def close(self) -> None:
-        """Close the file and let others have it."""
+        """Close the file and let others have it. What could not be written before is tried once more."""
         if self._file is not None:
+            with suppress(OSError):  # who wrote it has been told already
+                self._flush()
             self._file.close()
         if self._lock is not None:
             self._lock.release()
@@ -161,7 +164,10 @@ class Session:
             if self._file is None:
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
                 self._file = os.fdopen(descriptor, "ab", buffering=0)
-            while self._unwritten:
-                self._unwritten = self._unwritten[self._file.write(self._unwritten) :]
+            self._flush()
         except OSError as error:
             raise SessionUnavailable(f"Session file {str(self.path)!r} cannot be written: {error.strerror}") from error
+
+    def _flush(self) -> None:
+        while self._file is not None and self._unwritten:
+            self._unwritten = self._unwritten[self._file.write(self._unwritten) :]

@@ -228,6 +228,26 @@ def test_a_talk_many_times_as_long_as_the_window_recovers(tmp_path: Path, window
     assert asyncio.run(talk()) == ["fine"] * 3
 
 
+@pytest.mark.parametrize("configured", [100_000, 3_000])
+def test_a_long_prompt_leaves_room_for_a_compaction_after_an_overflow(tmp_path: Path, configured: int) -> None:
+    def answer(messages: Any, tools: Any) -> Any:
+        size = len(json.dumps([list(messages), list(tools)])) // 4
+        return ContextOverflow("too long") if size > 9_500 else "SUMMARY" if not tools else "fine " * 300
+
+    agent = Agent(
+        model=ScriptedModel(answer, check=False),
+        cwd=tmp_path,
+        instructions="Be kind. " * 3_400,
+        context_budget=configured,
+    )
+
+    async def talk() -> None:
+        for number in range(20):
+            await agent.run(f"question {number}")
+
+    asyncio.run(talk())
+
+
 def test_between_turns_a_compaction_keeps_the_last_turn(tmp_path: Path) -> None:
     agent, model = agent_of(["1", "2", "SUMMARY", "again"], tmp_path)
 

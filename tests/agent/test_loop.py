@@ -17,11 +17,13 @@ from agent import (
     Outcome,
     ProviderFailed,
     ScriptedModel,
+    SessionUnavailable,
     TextDelta,
     ToolFinished,
     ToolStarted,
     react,
 )
+from agent.healing import heal
 from tools import Tool, ToolCall, ToolRegistry
 
 
@@ -224,6 +226,25 @@ def test_no_room_means_the_refusal_comes_through() -> None:
 
     with pytest.raises(ContextOverflow):
         stage.run(make_room=make_room)
+
+
+@pytest.mark.parametrize("full_at", [0, 1, 2])
+def test_calls_have_their_results_also_when_the_disk_fills(full_at: int) -> None:
+    arguments = '{"text": "x"}'
+    stage = Stage([calling(("a", "echo", arguments), ("b", "echo", arguments)), "done"])
+    written = 0
+
+    def record(message: Message) -> None:
+        nonlocal written
+        stage.history.append(message)
+        written += 1
+        if written > full_at:
+            raise SessionUnavailable("the disk is full")
+
+    with pytest.raises(SessionUnavailable):
+        asyncio.run(react(stage.model, stage.history, stage.registry, record=record, max_retries=0))
+    assert heal(stage.history[1:]) == stage.history[1:]
+    assert [call_id for call_id, _ in stage.results()] == ["a", "b"]
 
 
 def test_a_watcher_that_fails_does_not_end_the_turn() -> None:
