@@ -10,6 +10,11 @@ __all__ = ["KEY_NAME", "SHORTEST_KEY", "credential_kind", "hide_credentials", "k
 
 KEY_NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)", re.IGNORECASE)
 SHORTEST_KEY = 8  # a shorter value would be found in ordinary words
+NO_KEY = re.compile(
+    r"lm-studio|(?:sk-)?no-key-required|not-needed|postgres|password|changeme|[~/.](?:[\w.-]{0,24}/)+[\w.-]{1,40}"
+)
+# What stands in place of a key where none is needed, the usual passwords of tests, and paths
+WORDS = re.compile(r"[a-z]{1,12}(?:[-_ ][a-z]{1,12})*")
 
 SHAPES = {
     "an Anthropic API key": r"sk-ant-[a-z]{3,6}\d\d-[\w-]{16,}",
@@ -38,7 +43,7 @@ SHAPES = {
 KINDS = list(SHAPES)
 NAMED_SHAPES = "|".join(f"(?P<k{at}>{shape})" for at, shape in enumerate(SHAPES.values()))
 KNOWN = f"(?<![A-Za-z0-9])(?:{NAMED_SHAPES})"  # desk-... is no sk-...
-IN_JSON = rf"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))(?:{NAMED_SHAPES})"  # where a line may begin with one
+IN_JSON = rf"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{{4}}))(?:{NAMED_SHAPES})"  # behind an escape, too
 LONG_RUN = r"[A-Za-z0-9_+/=.~-]{16}"  # no key is shorter, and most texts hold none
 LOOSE_SHAPES = {"an API key", "a service key", "a bot token"}  # names of things look like these, too
 
@@ -59,17 +64,18 @@ GIVEN = (
 
 
 def known_keys(environment: Mapping[str, str]) -> list[str]:
-    """Return the values of the variables that are named like keys, if they are long enough to be told from words."""
-    return [value for name in environment if _names_a_key(name) and len(value := environment[name]) >= SHORTEST_KEY]
+    """Return the values of the variables that are named like keys, save those that are short, or none after all."""
+    values = [environment[name] for name in environment if _names_a_key(name)]
+    return [value for value in values if len(value) >= SHORTEST_KEY and not NO_KEY.fullmatch(value)]
 
 
 def credential_kind(text: str, known: Collection[str] = ()) -> str | None:
     """Return what the text holds, as "a GitHub token"; None where it holds no private key and no API key.
 
-    `known` are keys whatever their shape, save one that is a plain word, as many a password for tests is. Digests,
-    commit and trace ids, names of environment variables, public keys, placeholders and talk of keys pass.
+    `known` are keys whatever their shape, save plain words. Digests, commit and trace ids, names of environment
+    variables, public keys, placeholders and talk of keys pass.
     """
-    if any(key in text for key in known if not key.isalpha()):
+    if any(key in text and not WORDS.fullmatch(key) for key in known):
         return "a key of the environment"
     if ("KEY" in text or "-Key-" in text) and re.search(PRIVATE_KEY, text):
         return "a private key"

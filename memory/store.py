@@ -197,6 +197,7 @@ class MemoryStore:
             return edit
 
         file = self._on_disk[checked_target(target)]
+        self._unrecorded = ""
         if not self.mem_dir.is_dir():
             if made([]) is None:  # a refusal, or nothing to do, makes no folder
                 return None
@@ -222,7 +223,6 @@ class MemoryStore:
 
     def _record(self, target: str, action: Action, edit: Edit) -> None:
         before, after = without_secrets(edit.before), without_secrets(edit.after)
-        self._unrecorded = ""
         try:
             self.journal.append(action, target, before=before, after=after, place=edit.place, origin=self._origin())
         except OSError as error:

@@ -18,6 +18,7 @@ KEY = "test-key-9f31"
         ("key ****9f31", f"key {MARK}"),
         ("sk-proj-abcdefghijklmnopqrstuvwxyz012345", MARK),
         (r'"one\nsk-proj-abcdefghijklmnopqrstuvwxyz012345\n"', rf'"one\n{MARK}\n'),
+        (r'"\u662fsk-proj-abcdefghijklmnopqrstuvwxyz012345"', rf'"\u662f{MARK}'),
         ("glpat-Zx8sQ2vN7tLw4bKd9fGh", MARK),
         ("*** nothing to hide ***", "*** nothing to hide ***"),
         ("the test-key of the door", "the test-key of the door"),

@@ -237,6 +237,7 @@ def test_a_journal_that_cannot_be_written_is_a_warning_and_the_write_stands(
     assert answer.startswith("Added to memory (4/2200 chars used). It is written, but the journal does not have it: ")
     assert (store.mem_dir / "MEMORY.md").read_text() == "kept"
     assert "journal" in caplog.text
+    assert store.replace("memory", "kept", "kept") == "Replaced in memory (4/2200 chars used). It was:\nkept"
     store.journal.path.rmdir()
     assert store.add("memory", "kept, too") == "Added to memory (16/2200 chars used)."
 
@@ -246,9 +247,11 @@ def test_a_key_that_the_environment_holds_is_refused_whatever_it_looks_like(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "lunch-at-noon-7")
     monkeypatch.setenv("POSTGRES_PASSWORD", "postgres")
+    monkeypatch.setenv("LOCAL_API_KEY", "lm-studio")
+    monkeypatch.setenv("SSL_KEY_FILE", "/etc/ssl/private/key.pem")
     with pytest.raises(ContentRefused, match="a key of the environment"):
         store.add("memory", "The key is lunch-at-noon-7, do not lose it")
-    store.add("memory", "Data lies in postgres")
+    store.add("memory", "Data lies in postgres; lm-studio runs here; the key file is /etc/ssl/private/key.pem")
     (store.mem_dir / "USER.md").write_text("lunch-at-noon-7")
     store.remove("user", "lunch")
     assert b"noon-7" not in store.journal.path.read_bytes()
