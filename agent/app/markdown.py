@@ -32,7 +32,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})([^`]*)")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\S")
 _HEADING = re.compile(r" {0,3}#{1,6}\s")
 _CODE_SPAN = re.compile(r"`[^`\n]+`")
-_RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*")  # the second line of a table
+_RULE = re.compile(r"[\s:|]*-[\s:|-]*")  # the second line of a table
 _BARE_BAR = re.compile(r"(?<!\\)\|")
 _INDENT = re.compile(r"[ \t]*")
 

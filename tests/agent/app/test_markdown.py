@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -202,3 +203,11 @@ def test_no_column_of_a_wide_table_is_lost(columns: int, width: int) -> None:
     drawn = re.sub(r"\x1b\[[\d;]*m", "", stream.feed(text) + stream.finish())
 
     assert sorted(re.sub(r"\W", "", drawn)) == sorted(re.sub(r"\W", "", text))
+
+
+def test_a_line_that_is_nearly_the_rule_of_a_table_takes_no_time() -> None:
+    stream = MarkdownStream(lambda: 80)
+    began = time.process_time()
+    stream.feed("a | b\n" + " " * 3_000 + "-" * 3_000 + "x\n\n" + "|" * 9_000 + "\n" + "-" * 9_000 + "x\n\n")
+
+    assert time.process_time() - began < 2
