@@ -136,11 +136,10 @@ class OneShot:
             await agent.close()
 
     def _find_person(self) -> Person | None:
-        from agent.app.persons import RunPerson, find_terminal  # only where somebody is asked
+        from agent.app.persons import RunPerson, is_watched  # only where somebody is asked
 
-        terminal = find_terminal(self.output)
         held = nullcontext if self.progress is None else self.progress.held
-        return None if terminal is None else RunPerson(self.output, terminal, held)
+        return RunPerson(self.output, held) if is_watched(self.output) else None
 
     def _done(self, reply: Reply, progress: Progress) -> int:
         code, error = Exit.DONE, None
@@ -153,8 +152,8 @@ class OneShot:
             return code
         if not progress.has_said(reply.text):
             self.output.answer(reply.text)
-        if error is not None and (self.output.quiet or reply.finish_reason not in ("length", "content_filter")):
-            # a notice told of the cut already
+        cut = code == Exit.LIMIT and reply.finish_reason in ("length", "content_filter")
+        if error is not None and (self.output.quiet or not cut):  # a notice told of the cut already
             self.output.problem(f"my-agent: {error['message']}")
         if self.config.settings.ui.figures:
             from agent.app.progress import figures

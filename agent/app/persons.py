@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from agent.app.output import Output, is_terminal
 from agent.app.reader import Interrupted, LineReader, Reader
@@ -15,7 +15,7 @@ from agent.app.style import BOLD
 
 STOPPING_S = 1.0
 
-__all__ = ["ChatPerson", "RunPerson", "find_terminal"]
+__all__ = ["ChatPerson", "RunPerson", "is_watched"]
 
 
 class ChatPerson:
@@ -39,10 +39,10 @@ class ChatPerson:
 
 
 class RunPerson:
-    """Sits at the terminal `fd`. `hold` keeps away from the question what else would be shown."""
+    """Sits at the terminal. `hold` keeps away from the question what else would be shown."""
 
-    def __init__(self, output: Output, fd: int, hold: Callable[[], AbstractContextManager[None]]) -> None:
-        self._output, self._fd, self._hold = output, fd, hold
+    def __init__(self, output: Output, hold: Callable[[], AbstractContextManager[None]]) -> None:
+        self._output, self._hold = output, hold
 
     def show(self, head: str, text: str) -> None:
         with self._hold():
@@ -50,18 +50,30 @@ class RunPerson:
             self._output.show_question(text)
 
     async def ask(self, question: str) -> str:
-        with self._hold():
+        with self._hold(), _keyboard() as fd:
             show = self._output.show_question
-            return await LineReader(self._fd, interactive=True, show=lambda text: show(text, end="")).ask(question)
+            return await LineReader(fd, interactive=True, show=lambda text: show(text, end="")).ask(question)
 
 
-def find_terminal(output: Output) -> int | None:
-    """Return the terminal of a person who sees the question and can type; where stdin is a pipe there may be one."""
+def is_watched(output: Output) -> bool:
+    """Say whether a person sees a question and can answer it."""
     if not is_terminal(output.stderr):
-        return None
+        return False
     try:
-        typed = sys.stdin.fileno() if is_terminal(sys.stdin) else os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
-        # in the background, a program that reads the terminal is stopped
-        return typed if os.tcgetpgrp(typed) == os.getpgrp() else None
+        with _keyboard() as fd:  # in the background, a program that reads the terminal is stopped
+            return os.tcgetpgrp(fd) == os.getpgrp()
     except OSError:
-        return None
+        return False
+
+
+@contextmanager
+def _keyboard() -> Iterator[int]:
+    """Give what a person types into: stdin, or where that is a pipe, the terminal behind it. Raises `OSError`."""
+    if is_terminal(sys.stdin):
+        yield sys.stdin.fileno()
+        return
+    fd = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    try:
+        yield fd
+    finally:
+        os.close(fd)

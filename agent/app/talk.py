@@ -67,8 +67,7 @@ def _last(cwd: Path) -> Path:
     own = folder.is_relative_to(cwd)
     found = [path for path in folder.glob("*.jsonl") if path.is_file()]
     for path in sorted(found, key=lambda one: (one.stat().st_mtime_ns, one.name), reverse=True):
-        head = _head(path)
-        if head.get("cwd", "") == str(cwd) or (own and (head or _has_messages(path))):
+        if (own or _head(path).get("cwd") == str(cwd)) and _has_messages(path):
             return path
     raise UsageProblem(f"There is no session to continue in {str(cwd)!r}; `my-agent sessions list` shows what is there")
 

@@ -120,6 +120,15 @@ def test_an_approval_that_nobody_gives_is_a_no_and_exit_7(place: Place, wire: An
     assert not (place.cwd / "x.txt").exists()
 
 
+def test_a_denied_call_is_told_also_where_the_answer_is_cut(place: Place, wire: Any) -> None:
+    place.user_config('[security.tool_policy.tools]\nfile_write = "supervised"\n')
+    write = call("file_write", {"path": "x.txt", "content": "1"})
+    wire(message(None, [write]), deltas([{"content": "I could n"}], "length"))
+    done = place.run("run", "write x")
+    assert done.code == 7
+    assert "--allow file_write" in done.err
+
+
 @pytest.mark.parametrize(
     ("flags", "code", "written"),
     [(["-y"], 0, True), (["--allow", "file_write"], 0, True), (["-y", "--deny", "file_write"], 0, False)],
@@ -215,6 +224,15 @@ def test_continue_passes_over_a_file_that_holds_no_session(place: Place, wire: A
     place.with_memory()
     here = place.run("run", "--json", "here").json["session"]
     (place.cwd / ".my_agent_core/sessions/29990101-000000-b.jsonl").touch()  # as a full disk leaves one
+    assert place.run("run", "--json", "-c", "again").json["session"] == here
+
+
+def test_continue_passes_over_a_session_without_a_message(place: Place, wire: Any) -> None:
+    wire(message("a"), message("b"))
+    here = place.run("run", "--json", "here").json["session"]
+    folder = place.home / ".local/share/my-agent/sessions"
+    header = (folder / f"{here}.jsonl").read_text(encoding="utf-8").partition("\n")[0]
+    (folder / "29990101-000000-b.jsonl").write_text(f"{header}\n", encoding="utf-8")
     assert place.run("run", "--json", "-c", "again").json["session"] == here
 
 

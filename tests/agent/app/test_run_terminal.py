@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pexpect
 import pytest
@@ -103,6 +104,23 @@ def test_a_person_is_asked_also_when_standard_input_is_a_pipe(place: Place, wire
     child.expect("Done")
     child.expect(pexpect.EOF)
     assert (place.cwd / "x.txt").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+def test_the_terminal_is_open_for_the_time_of_a_question_only(place: Place, wire: Wire) -> None:
+    place.user_config('[security.tool_policy.tools]\nfile_write = "supervised"\n')
+    again = [call("file_write", {"path": "x.txt", "content": "1"}, f"call_{number}") for number in range(4)]
+    wire(message(None, again), message("Done."))
+    words = ["-c", 'exec "$@" < /dev/null', "sh", *place.command("run", "write x")]
+    child = pexpect.spawn("/bin/sh", words, cwd=str(place.cwd), env=place.environment(), encoding="utf-8", timeout=30)
+    for _ in again:
+        child.expect_exact("[a]lways ")
+        child.expect_exact("session: ")
+        opened = [path.readlink().name for path in Path(f"/proc/{child.pid}/fd").iterdir()]
+        child.sendline("n")
+        assert opened.count("tty") == 1
+    child.expect("Done")
+    child.expect(pexpect.EOF)
 
 
 def test_without_a_command_a_terminal_is_a_chat(place: Place) -> None:
