@@ -45,10 +45,10 @@ def chat(options: Options, prompt: str | None) -> int:
     def new_model(name: str, session: Session | None) -> Model:
         return choice.named(name).build(config, cache_key=_cache_key(session))
 
-    def look() -> int:
-        from agent.app.doctor import doctor
+    def look() -> str:
+        from agent.app.doctor import examination
 
-        return doctor(options)
+        return examination(options)
 
     parts = ChatParts(
         output=output,

@@ -30,8 +30,8 @@ class ChatParts:
     # The model of this name, on the server of the settings; for /model
     sessions_dir: Path | None = None
     # Where /sessions looks and /resume and /new keep their files; None: nothing is saved
-    doctor: Callable[[], int] | None = None
-    # Prints what `my-agent doctor` prints
+    doctor: Callable[[], str] | None = None
+    # Returns what `my-agent doctor` prints
     yes: bool = False
     # --yes: supervised tools run without a question
     markdown: bool = True

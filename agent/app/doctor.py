@@ -6,7 +6,6 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -15,10 +14,10 @@ from agent.app.config import Config, load_config
 from agent.app.exits import AppProblem, Exit, exit_of
 from agent.app.failing import sentence
 from agent.app.options import Options
-from agent.app.output import open_output
+from agent.app.output import Output, open_output
 from agent.app.version import VERSION
 
-__all__ = ["doctor"]
+__all__ = ["doctor", "examination"]
 
 
 class Finding(NamedTuple):
@@ -30,18 +29,25 @@ class Finding(NamedTuple):
 
 def doctor(options: Options) -> int:
     """Look for what could be wrong with this installation. The exit code is that of the first thing found."""
-    with ThreadPoolExecutor(1) as pool:  # in a chat this thread has a running loop, which bars another
-        found = pool.submit(lambda: list(_examine(options))).result()
+    found = list(_examine(options))
     code = next((one.exit_code for one in found if one.state == "bad"), 0)
     output = open_output(options.color, json=options.json)
+    rows = [{"state": one.state, "what": one.what, "text": one.text} for one in found]
+    output.result({"ok": code == 0, "findings": rows}, _text(found, output))
+    return code
+
+
+def examination(options: Options) -> str:
+    """Return what `doctor` prints. It may take seconds, and must not run on an event loop."""
+    return _text(list(_examine(options)), open_output(options.color))
+
+
+def _text(found: list[Finding], output: Output) -> str:
     marks = {"ok": ("ok  ", "plain"), "note": ("note", "yellow"), "bad": ("BAD ", "red")}
-    lines = [
+    return "\n".join(
         f"{output.styled(*marks[one.state])}  {output.styled(one.what, 'bold')}: {output.styled(one.text, 'plain')}"
         for one in found
-    ]
-    rows = [{"state": one.state, "what": one.what, "text": one.text} for one in found]
-    output.result({"ok": code == 0, "findings": rows}, "\n".join(lines))
-    return code
+    )
 
 
 def _examine(options: Options) -> Iterator[Finding]:
@@ -97,7 +103,7 @@ def _archive(config: Config, options: Options) -> Finding:
     from agent.app.memory_commands.entries import worded
 
     try:
-        figures = Archived(config, open_output()).stats()["archive"]
+        figures = Archived(config, open_output()).do(lambda archive, who: archive.stats(who))
     except (AppProblem, ValueError, OSError, ImportError, RuntimeError) as error:
         return Finding("bad", "archive", f"{backend}: {sentence(error)}", exit_of(error)[0])
     return Finding("ok", "archive", worded(figures))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING
 
@@ -47,8 +48,9 @@ async def doctor(chat: Chat, rest: str) -> None:
     if chat.parts.doctor is None:
         chat.say("Run `my-agent doctor` in a shell", NOTE)
         return
+    found = await chat.interrupts.run(asyncio.to_thread(chat.parts.doctor))
     chat.screen.end_line()
-    chat.parts.doctor()
+    chat.parts.output.show(found)
 
 
 def _tools(chat: Chat) -> dict[str, Tool]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import socket
+import time
 from typing import Any
 
 import pytest
@@ -102,3 +105,16 @@ def test_doctor_in_a_chat_looks_at_the_archive_too(place: Place) -> None:
     done = place.process("chat", "--offline", stdin="/doctor\n")
     assert "archive: backend sqlite" in done.out
     assert "BAD" not in done.out
+
+
+def test_ctrl_c_ends_a_doctor_whose_server_is_silent(place: Place) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://me@127.0.0.1:{silent.getsockname()[1]}/x?connect_timeout=20"
+        place.user_config(f'[memory]\nbackend = "postgres"\n[memory.postgres]\nurl = "{url}"\n')
+        process = place.start("doctor")
+        held, _ = silent.accept()
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert place.finish(process).code == 130
+        assert time.monotonic() - began < 3
+        held.close()

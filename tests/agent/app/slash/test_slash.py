@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -38,6 +41,20 @@ def test_commands_never_reach_the_model(stage: Stage) -> None:
 
     assert talk.model.requests == []
     assert talk.code == 0
+
+
+def test_ctrl_c_stops_the_wait_for_the_doctor(stage: Stage) -> None:
+    def looks() -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        threading.Event().wait(0.5)
+        return "late"
+
+    stage.more = {"doctor": looks}
+    talk = stage.play("/doctor", "/help")
+
+    assert "Interrupted." in talk.err
+    assert "/doctor" in talk.out
+    assert "late" not in talk.out
 
 
 def test_help_names_every_command(stage: Stage) -> None:
