@@ -112,9 +112,9 @@ class Chat:
             reply = await self.interrupts.run(self.agent.run(message, on_event=self.renderer))
         finally:
             self.renderer.end()
-        if denied := self.approver.take_unanswered(self.agent.registry):
-            self.say(denied, NOTE)
-            self._code = Exit.APPROVAL
+            if denied := self.approver.take_unanswered(self.agent.registry):
+                self.say(denied, NOTE)
+                self._code = Exit.APPROVAL
         if self.parts.figures and self.screen.terminal:
             self.say(figures(reply.usage, reply.steps, time.monotonic() - began), DIM)
 

@@ -136,6 +136,19 @@ def test_nobody_can_approve_on_a_pipe(stage: Stage) -> None:
     assert "approval was not given" in talk.model.requests[1].messages[-1]["content"]
 
 
+def test_what_nobody_approved_is_told_with_its_own_turn(stage: Stage) -> None:
+    def shell(command: str) -> str:
+        """Run."""
+        return "ran"
+
+    stage.tools, stage.policy = [Tool(shell)], ToolPolicy({"shell": "supervised"})
+    script = [calls("shell", '{"command": "ls"}'), ProviderFailed("down", status=400), "fine"]
+    talk = stage.play("go", "again", script=script)
+
+    assert talk.err.index("nobody could give") < talk.err.index("down")
+    assert talk.code == 0
+
+
 def test_yes_answers_for_nobody(stage: Stage) -> None:
     def shell(command: str) -> str:
         """Run."""
