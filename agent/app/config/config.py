@@ -82,13 +82,15 @@ def load_config(options: Options, env: Mapping[str, str] = os.environ) -> Config
     if given:
         files = [_read_file("given", cwd / FilePath(given).expanduser(), needed=True)]
         values = _file_values(files[0], warnings)
+        layers = [values]
     else:
         project, user = _read_file("project", project_file(cwd)), _read_file("user", user_file(env))
         files = [project, user]
         own, theirs = _file_values(user, warnings), _file_values(project, warnings)
+        layers = [own, theirs]
         values, ignored = joined(own, theirs, project.path, project.content)
         warnings += ignored
-    values |= from_environment(env, warnings)
+    values |= from_environment(env, warnings, layers)
     if profile := options.profile or env.get("MY_AGENT_PROFILE", ""):
         values |= _profile_values(profile, values)
     values |= _flag_values(options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agent.app.config.checking import Path, Value, Values, from_text, known_leaves
 from agent.app.config.project import TOOLS
@@ -23,21 +23,26 @@ NAMES: dict[str, Path] = {  # beside MY_AGENT_<KEY>, which goes first
 }
 
 
-def from_environment(env: Mapping[str, str], warnings: list[str]) -> Values:
-    """Return what is set, and warn once of names that no key has. Raises `ConfigProblem`."""
+def from_environment(env: Mapping[str, str], warnings: list[str], layers: Sequence[Values]) -> Values:
+    """Return what is set, and warn once of names that no key has. Raises `ConfigProblem`.
+
+    `layers`: the files, which may name variables that hold keys.
+    """
     _check_clock(env)
     leaves = dict(known_leaves(Settings))
     names = dict(NAMES)
     if ours := [name for name in env if name.startswith(PREFIX) and env[name]]:
         names |= {PREFIX + "_".join(path).upper(): path for path in leaves}
         names |= {name: (*TOOLS, name.removeprefix(VERDICT).lower()) for name in ours if name.startswith(VERDICT)}
-    if unknown := [name for name in ours if name not in names and name not in ELSEWHERE]:
-        warnings.append(_unknown(unknown, [*names, *ELSEWHERE]))
-    return {
+    found = {
         path: Value(from_text(leaves[path], env[name]) if path in leaves else env[name], f"environment {name}")
         for name, path in names.items()
         if env.get(name)
     }
+    keys = {value.value for layer in (*layers, found) for path, value in layer.items() if path[-1] == "api_key_env"}
+    if unknown := [name for name in ours if name not in {*names, *ELSEWHERE, *keys}]:
+        warnings.append(_unknown(unknown, [*names, *ELSEWHERE]))
+    return found
 
 
 def _check_clock(env: Mapping[str, str]) -> None:

@@ -282,6 +282,15 @@ def test_a_project_cannot_switch_access_control_off(place: Place, load: Any) -> 
     assert config.settings.memory.admins == ()
 
 
+def test_a_variable_that_holds_a_key_is_no_unknown_name(place: Place, load: Any) -> None:
+    place.user_config('[provider]\napi_key_env = "MY_AGENT_KEY"\n[profiles.deep]\napi_key_env = "MY_AGENT_DEEP"\n')
+    place.project_config('[provider]\napi_key_env = "MY_AGENT_THEIRS"\n')
+    named = {"MY_AGENT_KEY": "a", "MY_AGENT_DEEP": "b", "MY_AGENT_THEIRS": "c", "MY_AGENT_EMBEDDER": "d"}
+    warnings = load(**named, MY_AGENT_MEMORY_EMBEDDINGS_API_KEY_ENV="MY_AGENT_EMBEDDER").warnings
+    assert [one for one in warnings if "no key" in one] == []
+    assert "MY_AGENT_OTHER" in load(**named, MY_AGENT_OTHER="x").warnings[-1]
+
+
 def test_a_profile_goes_before_the_environment_and_behind_a_flag(place: Place, load: Any) -> None:
     place.user_config('[provider]\ntimeout_s = 9\n[profiles.local]\nkind = "ollama"\nmodel = "qwen3"\n')
     provider = load(Options(profile="local"), OPENAI_MODEL="env").settings.provider
