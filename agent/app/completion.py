@@ -11,6 +11,7 @@ from pathlib import Path
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from agent.app.mentions import AT
 from agent.app.plain import plain
 
 __all__ = ["ChatCompleter", "Choices"]
@@ -20,7 +21,7 @@ Choices = Callable[[], Iterable[tuple[str, str]]]
 
 MOST_FILES = 200
 MOST_LOOKED_AT = 5_000  # it is asked at each key
-_OPEN_MENTION = re.compile(r'(?<![A-Za-z0-9_.+/@-])@(?:"([^"\n]*)|([^\s"@]*))$')
+_OPEN_MENTION = re.compile(AT + r'(?:"([^"\n]*)|([^\s"@]*))$')
 
 
 class ChatCompleter(Completer):

@@ -6,16 +6,20 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["MENTION", "attach_files"]
+__all__ = ["AT", "attach_files"]
 
 FILE_CHARS = 40_000
 ALL_CHARS = 120_000
 LOOKED_AT_BYTES = 4 * FILE_CHARS
 
-# Not behind a letter, so that me@example.com is none; a path with blanks stands in quotes
-MENTION = re.compile(r"""(?<![A-Za-z0-9_.+/@-])@(?:"([^"\n]+)"|([^\s"@]+))""")
-_TRAILING = ".,;:!?)]}'\"，。；：！？）】》」』”’、"
-_MARK = re.compile(f"[{re.escape(_TRAILING[9:])}]")
+AT = r"(?<![A-Za-z0-9_.+/@-])@"
+# Not behind a letter, so that me@example.com is none
+_MENTION = re.compile(AT + r"""(?:"([^"\n]+)"|([^\s"@]+))""")
+# A path with blanks stands in quotes
+_ENDING = "'\"，。；：！？）】》」』”’、"
+# Marks that end a path wherever they stand
+_TRAILING = ".,;:!?)]}" + _ENDING
+_MARK = re.compile(f"[{re.escape(_ENDING)}]")
 _NOT_ASCII = re.compile(r"[^\x21-\x7e]")
 
 
@@ -29,7 +33,7 @@ def attach_files(text: str, root: Path) -> tuple[str, list[str]]:
     notices: list[str] = []
     seen: set[Path] = set()
     room = ALL_CHARS
-    for found in MENTION.finditer(text):
+    for found in _MENTION.finditer(text):
         name = found[1] or found[2]
         path = _find(root, name, exact=bool(found[1]))
         if path is None:
