@@ -48,3 +48,23 @@ def test_a_new_talk_is_a_new_session_to_the_archive_too(place: Place, monkeypatc
         return found
 
     assert asyncio.run(play()) == [True, True, False]
+
+
+def test_a_sub_agent_reads_no_archive_also_where_this_run_has_none(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place.home / ".cache"))
+    place.user_config('[memory]\nbackend = "markdown"\npath = "kept"\n')
+    (place.cwd / "kept").mkdir()
+    (place.cwd / "kept" / "core.md").write_text("a secret")
+    options = Options(cwd=str(place.cwd), no_memory=True)
+    config = load_config(options, place.environment())
+    agent = build_agent(config, options, model=OfflineModel(), approve=refuse, session=None)
+
+    async def play() -> tuple[bool, bool]:
+        read = ToolCall("1", "file_read", '{"path": "kept/core.md"}')
+        found = (await agent.registry.dispatch(read)).ok, (await agent.spawn().registry.dispatch(read)).ok
+        await agent.close()
+        return found
+
+    assert asyncio.run(play()) == (True, False)
