@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.app.archive_setup import build_archive
 from agent.app.config import Config
-from agent.app.exits import UsageProblem
+from agent.app.exits import Exit, UsageProblem
+from agent.app.failing import sentence
 from agent.app.options import Options
 from agent.app.output import Output, begin, is_terminal
 from agent.app.plain import plain
@@ -29,6 +30,8 @@ class Archived:
     def __init__(self, config: Config, output: Output) -> None:
         self._config = config
         self._output = output
+        self.code: int = Exit.DONE
+        # What a command ends with that showed what could be read
 
     def do(self, work: Callable[[Archive, Principal], Awaitable[T]]) -> T:
         from memory.archive import Principal
@@ -42,20 +45,33 @@ class Archived:
 
         return asyncio.run(play())
 
+    def do_what_can_be_done(self, work: Callable[[Archive, Principal], Awaitable[T]]) -> T:
+        """Do it; where only a part can be read, tell that, and return what was done."""
+        from memory.archive import ArchiveUnavailable
+
+        try:
+            return self.do(work)
+        except ArchiveUnavailable as error:
+            if error.done is None:
+                raise
+            self._output.problem(f"my-agent: {sentence(error)}")
+            self.code = Exit.BUSY
+            done: T = error.done
+            return done
+
     def rows(self) -> list[dict[str, Any]]:
         """Return all entries of all sessions, with all their fields; under access control those of this agent."""
 
         async def work(archive: Archive, who: Principal) -> list[Entry]:
             everybody = not archive.access.enabled or who.agent in archive.access.admins
-            return [entry async for entry in archive.entries(None) if everybody or entry.owner == who.agent]
+            every = archive.entries(None)
+            return await _all(entry async for entry in every if everybody or entry.owner == who.agent)
 
-        return [{**entry.as_json(), "session": entry.session} for entry in self.do(work)]
+        return [{**entry.as_json(), "session": entry.session} for entry in self.do_what_can_be_done(work)]
 
     def entries(self, category: str | None) -> list[dict[str, Any]]:
-        async def work(archive: Archive, who: Principal) -> list[dict[str, Any]]:
-            return [entry.as_json() async for entry in archive.entries(who, category=category)]
-
-        return self.do(work)
+        found = self.do_what_can_be_done(lambda archive, who: _all(archive.entries(who, category=category)))
+        return [entry.as_json() for entry in found]
 
     def get(self, key: str) -> dict[str, Any]:
         return self.do(lambda archive, who: archive.get(who, key)).as_json()
@@ -67,7 +83,7 @@ class Archived:
         return [{**hit.entry.as_json(), "score": hit.score} for hit in found.hits]
 
     def stats(self) -> dict[str, Any]:
-        return {"archive": self.do(lambda archive, who: archive.stats(who))}
+        return {"archive": self.do_what_can_be_done(lambda archive, who: archive.stats(who))}
 
     def plan(self, rows: Sequence[dict[str, Any]]) -> Callable[[], dict[str, Any]]:
         """Check exported entries; return what keeps them as they were, owner and times included.
@@ -146,8 +162,24 @@ def reindex(options: Options) -> int:
         if is_terminal(output.stderr) and not output.quiet:
             output.show_question(f"\r{done}/{total} entries", end="\n" if done >= total else "")
 
-    count = Archived(config, output).do(lambda archive, who: archive.reindex(progress))
-    return output.result({"embedded": count}, f"{count} entries got vectors; the word index is new")
+    archived = Archived(config, output)
+    count = archived.do_what_can_be_done(lambda archive, who: archive.reindex(progress))
+    output.result({"embedded": count}, f"{count} entries got vectors; the word index is new")
+    return archived.code
+
+
+async def _all(entries: AsyncIterator[Entry]) -> list[Entry]:
+    """Return the entries. Raises `ArchiveUnavailable` with those that could be read, if any, as `done`."""
+    from memory.archive import ArchiveUnavailable
+
+    found: list[Entry] = []
+    try:
+        async for entry in entries:
+            found.append(entry)  # noqa: PERF401 - what is found before an error counts
+    except ArchiveUnavailable as error:
+        error.done = found or None
+        raise
+    return found
 
 
 def _entry(row: dict[str, Any], agent: str) -> Entry:

@@ -30,7 +30,8 @@ def list_entries(options: Options, target: Target | None, layer: Layer | None, c
     layer = layer or ("archive" if category is not None else "curated" if target else None)
     found: dict[str, Any] = {}
     lines: list[str] = []
-    for name, one in _layers(config, options, output, layer):
+    layers = list(_layers(config, options, output, layer))
+    for name, one in layers:
         if isinstance(one, Curated):
             for held in (target,) if target else TARGETS:
                 found[held] = one.overview(held)
@@ -41,7 +42,7 @@ def list_entries(options: Options, target: Target | None, layer: Layer | None, c
             lines.append(f"{output.styled(name, 'bold')}  entries {len(rows)}")
             lines += [f"{_head(row, output)}\n    {_text(row, output)}" for row in rows]
     output.result(found, "\n".join(lines))
-    return Exit.BUSY if any("error" in found.get(held, ()) for held in TARGETS) else Exit.DONE
+    return Exit.BUSY if any("error" in found.get(held, ()) for held in TARGETS) else _code(layers)
 
 
 def search(options: Options, query: Sequence[str], layer: Layer | None, category: str | None, limit: int) -> int:
@@ -78,10 +79,12 @@ def get(options: Options, text: Sequence[str], layer: Layer | None, target: Targ
 def stats(options: Options, layer: Layer | None) -> int:
     config, output = begin(options)
     found: dict[str, Any] = {}
-    for _, one in _layers(config, options, output, layer):
+    layers = list(_layers(config, options, output, layer))
+    for _, one in layers:
         found |= one.stats()
     lines = [f"{output.styled(name, 'bold')}  {output.styled(worded(part), 'plain')}" for name, part in found.items()]
-    return output.result(found, "\n".join(lines))
+    output.result(found, "\n".join(lines))
+    return _code(layers)
 
 
 def worded(figures: dict[str, Any]) -> str:
@@ -94,14 +97,15 @@ def worded(figures: dict[str, Any]) -> str:
 def export(options: Options, to: str | None, layer: Layer | None) -> int:
     """Write all entries as JSON Lines."""
     config, output = begin(options)
-    rows = [{"layer": name, **row} for name, one in _layers(config, options, output, layer) for row in one.rows()]
+    layers = list(_layers(config, options, output, layer))
+    rows = [{"layer": name, **row} for name, one in layers for row in one.rows()]
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     if to is not None:
         write_new(config.cwd / Path(to).expanduser(), text)
         output.progress(f"{len(rows)} entries written to {to}")
     elif text:
         output.show(text)
-    return 0
+    return _code(layers)
 
 
 def write_new(path: Path, text: str) -> None:
@@ -130,6 +134,10 @@ def _layers(
         from agent.app.memory_commands.archived import Archived  # asyncio, and all that an archive needs
 
         yield "archive", Archived(config, output)
+
+
+def _code(layers: Sequence[tuple[str, Curated | Archived]]) -> int:
+    return max((one.code for _, one in layers if not isinstance(one, Curated)), default=Exit.DONE)
 
 
 def _head(row: dict[str, Any], output: Output) -> str:

@@ -232,3 +232,20 @@ def test_an_unknown_provider_is_a_configuration_error(place: Place) -> None:
     done = place.run("run", "--offline", "hi")
     assert done.code == 2
     assert "memory.provider = 'nowhere'" in done.err
+
+
+def test_what_could_be_read_is_shown_and_what_could_not_ends_with_8(place: Place) -> None:
+    place.user_config('[memory]\nbackend = "markdown"\npath = "arc"\n')
+    place.run("memory", "store", "k", "kite")
+    (place.cwd / "arc" / "bad.md").write_bytes(b"## x\n\n\xff\n")
+    layer = ("--layer", "archive")
+    listed, exported, counted = (place.run("memory", one, *layer) for one in ("list", "export", "stats"))
+    reindexed = place.run("memory", "reindex")
+    done = (listed, exported, counted, reindexed)
+    assert [one.code for one in done] == [8, 8, 8, 8]
+    assert all("bad.md" in one.err for one in done)
+    assert ("kite" in listed.out, '"kite"' in exported.out, "entries 1" in counted.out) == (True, True, True)
+    assert "the word index is new" in reindexed.out
+    assert [row["key"] for row in place.run("memory", "list", *layer, "--json").json["archive"]] == ["k"]
+    assert place.run("memory", "export", "all.jsonl").code == 8
+    assert '"kite"' in (place.cwd / "all.jsonl").read_text(encoding="utf-8")
