@@ -69,7 +69,7 @@ def _object_in(page: bytes, base_url: str) -> dict[str, Any]:
         value = json.loads(text or "{}")
     except (ValueError, RecursionError):
         value = {} if text.startswith("{") else None
-    if isinstance(value, dict) and (not text or not value or value.get("choices") or value.get("error")):
+    if isinstance(value, dict) and (not text or not value or value.keys() & {"choices", "error", "base_resp"}):
         return value
     kind = "an HTML page" if text.startswith("<") else "something else"
     raise ProviderFailed(

@@ -36,8 +36,9 @@ _TOO_LONG = (
 _OTHER_LIMIT = (
     r"rate[ _-]?limit|\bper[ _-]?(?:min|sec|hour|day|month)|\b[TR]P[MD]\b|\bQPS\b|quota|\b(?:daily|monthly)\b"
     r"|\b(?:image|file|pdf|audio|video|attachment)s? (?:size|dimension|exceed|is |are |too )|\bpixels\b"
-    r"|每[分秒天日]|频[率次]|并发|速率|限流|限额|配额|额度"
+    r"|\bcall_id\b|\btool_call_id\b|\bbudget[ _]tokens|每[分秒天日]|频[率次]|并发|速率|限流|限额|配额|额度"
 )
+_WINDOW = r"max(?:imum)? context (?:length|window|size) (?:is|of) \d{3}"  # whatever else is said
 _FIGURE = r"(?<![\w.,-])(\d[\d,]*)(?!\d|[\w-]|[.,]\d)"
 _OTHER_UNIT = r"\bbytes?\b|\bchar(?:acter)?s?\b|\bstring\b|[KMG]i?B\b|字符|limit \(2013\)"  # the last is MiniMax's code
 _OVER = rf"{_FIGURE}(?: tokens)?(?: \+ \d+)? > {_FIGURE}"
@@ -55,7 +56,8 @@ _SENT = (
 
 def is_too_long(text: str, *, sure: bool = False) -> bool:
     """Whether an error is about the length of the request; `sure`: about the model's context, and no other limit."""
-    return _finds(_CONTEXT if sure else _TOO_LONG, text) and not _finds(_OTHER_LIMIT, text)
+    found = _finds(_CONTEXT if sure else _TOO_LONG, text) and not _finds(_OTHER_LIMIT, text)
+    return found or _finds(_WINDOW, text)
 
 
 def figures_in(words: str) -> tuple[int | None, int | None]:

@@ -95,7 +95,9 @@ class RequestBody:
 
     def mend(self, refused: Encoded, body: str) -> bool:
         """Leave out, for good, what the `body` of a refusal names; true if the same request is worth another try."""
-        words = re.sub(r"\\[nrt]", " ", body)  # the line ends inside of JSON, whose letters would join the name
+        words = re.sub(
+            r"\\[nrt]", " ", _without_echo(body)
+        )  # the line ends inside of JSON, whose letters would join the name
         named = {name for name in refused.optional if re.search(rf"\b(?:{OPTIONAL[name]})\b", words)}
         if named - self._dropped:
             log.info("the provider does not take %s: left out from here on", ", ".join(sorted(named)))
@@ -119,3 +121,19 @@ class RequestBody:
 
 def _bytes(value: Any) -> bytes:
     return scrub(_encode(value)).encode()
+
+
+def _without_echo(body: str) -> str:
+    """Return the body of a refusal without the `input` that some servers repeat in it: there all names stand."""
+    if '"input"' not in body:
+        return body
+
+    def stripped(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: stripped(inner) for name, inner in value.items() if name != "input"}
+        return [stripped(inner) for inner in value] if isinstance(value, list) else value
+
+    try:
+        return json.dumps(stripped(json.loads(body)), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return body

@@ -22,6 +22,9 @@ BROKEN = (
     r"|unavailable|interrupt|rate.limit|disconnect|preempt"
 )
 # Those for one that the provider could not finish
+PARTS = {"content": "text", "refusal": "text", "tool_calls": "calls"} | dict.fromkeys(
+    ("reasoning_content", "reasoning"), "reasoning"
+)
 
 
 class Assembly:
@@ -36,8 +39,8 @@ class Assembly:
         self._calls = OpenCalls()
         self._usage: Usage | None = None
         self._half = ""
-        self._streams = False
-        # Text or calls came in deltas, so that a `message` only repeats them
+        self._streamed: set[str] = set()
+        # What came in deltas, so that a `message` only repeats it
 
     def add(self, chunk: dict[str, Any], *, whole: bool = False) -> str:
         """Take one chunk, or the `whole` answer that came instead of a stream, and return the text in it.
@@ -61,9 +64,11 @@ class Assembly:
         text = ""
         if isinstance(delta, dict):
             text = self._add_delta(delta)
-            self._streams = self._streams or bool(text or delta.get("tool_calls"))
-        if isinstance(message, dict) and not self._streams:
-            text = self._add_delta(message)
+            self._streamed.update(PARTS[name] for name in PARTS.keys() & delta.keys() if delta[name])
+        if isinstance(message, dict):
+            text += self._add_delta(
+                {name: value for name, value in message.items() if PARTS.get(name) not in self._streamed}
+            )
         reason = choice.get("finish_reason") or ("stop" if whole else None)
         if isinstance(reason, str) and reason != "null":
             self._finish(reason.strip().lower())

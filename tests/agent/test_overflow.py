@@ -20,6 +20,7 @@ def refused(status: int, message: str, code: str = "") -> ModelFailure:
     [
         "This model's maximum context length is 8192 tokens. However, you requested 9000.",
         "prompt is too long: 210000 tokens > 200000 maximum",
+        "The maximum context length is 8192, and you sent 9000. Your daily quota is not touched.",
         "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
         "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
         "Please reduce the length of the messages or completion.",
@@ -112,6 +113,8 @@ def test_a_request_that_is_too_long_is_known_by_its_code(code: str) -> None:
         "The token expired, its lifetime was exceeded",
         "请求频率超过限制",
         "tokens用量超过每日限额",
+        "messages.3.tool_call_id: input too long",
+        "budget tokens exceed the maximum allowed 24576",
     ],
 )
 def test_other_refusals_are_not_taken_for_too_long(words: str) -> None:

@@ -95,6 +95,14 @@ def test_a_named_field_is_left_out_once_and_for_all() -> None:
     assert not body.mend(again, "Unknown parameter: 'prompt_cache_key'")
 
 
+def test_a_name_in_the_request_that_a_server_repeats_is_not_refused() -> None:
+    body = RequestBody("m", cache_key="c")
+    echo = {"detail": [{"loc": ["body", "messages"], "msg": "odd", "input": {"prompt_cache_key": "c"}}]}
+
+    assert not body.mend(body.encode([SYSTEM], (), "auto"), json.dumps(echo))
+    assert body.mend(body.encode([SYSTEM], (), "auto"), json.dumps(echo | {"param": "prompt_cache_key"}))
+
+
 @pytest.mark.parametrize("words", ["messages.1 is odd", "my_stream_options", "stream must be a boolean", ""])
 def test_other_words_change_nothing(words: str) -> None:
     body = RequestBody("m")

@@ -350,6 +350,18 @@ def test_a_chunk_with_a_message_instead_of_a_delta_is_the_answer() -> None:
     assert [call.name for call in completion.calls] == ["read"]
 
 
+def test_a_message_after_the_deltas_brings_what_they_lacked() -> None:
+    assembly = Assembly()
+    assembly.add(chunk({"content": "I look."}))
+    assembly.add(chunk({"reasoning_content": "think"}))
+    message = {"content": "I look.", "reasoning_content": "think", **tool("read", "{}", "x")}
+    assembly.add({"choices": [{"message": message, "finish_reason": "tool_calls"}]})
+    completion = assembly.completion()
+
+    assert (completion.content, completion.reasoning) == ("I look.", "think")
+    assert [call.name for call in completion.calls] == ["read"]
+
+
 def test_a_message_after_the_deltas_repeats_them_and_is_not_added() -> None:
     assembly = Assembly()
     assembly.add(chunk({"content": "Hi."}))
