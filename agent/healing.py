@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from agent.messages import Message, call_name, json_object, scrub, text_of, tool_message
 
-__all__ = ["NO_RESULT", "Healing", "heal", "unique_id"]
+__all__ = ["NO_RESULT", "Healing", "unique_id"]
 
 NO_RESULT = "Error: no result was recorded; the call was interrupted and may have taken effect in part."
 
@@ -21,14 +20,6 @@ def unique_id(wanted: str, taken: set[str], number: int) -> str:
         number += 1
     taken.add(chosen)
     return chosen
-
-
-def heal(messages: Iterable[Any]) -> list[Message]:
-    """Return `messages` as `Healing` makes them."""
-    healing = Healing()
-    for message in messages:
-        healing.add(message)
-    return healing.settled()
 
 
 @dataclass(slots=True)

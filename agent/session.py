@@ -13,7 +13,7 @@ from typing import Any
 from agent.failures import SessionUnavailable
 from agent.messages import Message
 from agent.redact import redact
-from agent.session_file import VERSION, now, open_talk, stamp, title_of
+from agent.session_file import VERSION, now, open_talk, stamp
 
 __all__ = ["Session"]
 
@@ -95,10 +95,6 @@ class Session:
     def parent(self) -> str:
         """The id of the session this one was forked from, or empty."""
         return str(self._head.get("parent", ""))
-
-    @property
-    def title(self) -> str:
-        return title_of(self.messages)
 
     def append(self, message: Message) -> None:
         """Add one message, in memory and on disk."""

@@ -14,7 +14,7 @@ from agent.failures import SessionUnavailable
 from agent.healing import Healing
 from agent.messages import Message, scrub, text_of
 
-__all__ = ["VERSION", "Talk", "now", "open_talk", "read_talk", "stamp", "title_of"]
+__all__ = ["VERSION", "Talk", "now", "open_talk", "read_talk", "stamp"]
 
 VERSION = 1
 TITLE_CHARS = 80
@@ -57,7 +57,7 @@ class Talk:
 
     @property
     def title(self) -> str:
-        return self._title or title_of(self.messages)
+        return self._title or _title_of(self.messages)
 
     def take(self, line: Any) -> bool:
         """Take the next line; False says that it is damaged and changed nothing."""
@@ -134,7 +134,7 @@ def _is_count(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
-def title_of(messages: Sequence[Message]) -> str:
+def _title_of(messages: Sequence[Message]) -> str:
     """Return the first words that a user said, on one line."""
     first = next((text_of(message) for message in messages if message.get("role") == "user"), "")
     line = " ".join(first.split())

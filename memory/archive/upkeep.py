@@ -38,13 +38,17 @@ class Upkeep(ABC):
     def view(self, who: Principal) -> View:
         """Return what `who` may read and forget now."""
 
-    async def entries(self, who: Principal | None = None, *, category: str | None = None) -> AsyncIterator[Entry]:
+    async def entries(
+        self, who: Principal | None = None, *, category: str | None = None, every_session: bool = False
+    ) -> AsyncIterator[Entry]:
         """Give all entries that `who` may see (None: everything there is), oldest write first.
 
+        `every_session`: those of their other conversations, too.
         Like `stats`, `reindex` and `sweep` it does what it can; if some of the store could not be read, it raises
         `ArchiveUnavailable` at the end, with what was done as `done`.
         """
         view = View() if who is None else self.view(who)
+        view = replace(view, session=None) if every_session else view
         wanted = None if category is None else clean_category(category)
         after = 0
 

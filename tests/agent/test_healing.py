@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from healed import heal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.healing import NO_RESULT, Healing, heal
+from agent.healing import NO_RESULT, Healing
 
 
 def call(call_id: Any, arguments: Any = "{}", name: str = "file_read") -> dict[str, Any]:

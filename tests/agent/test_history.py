@@ -7,11 +7,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from healed import heal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent import Session
-from agent.healing import heal
 from agent.history import History, typed_part
 from agent.messages import Message, assistant_message, tool_message, user_message
 from prompts import render

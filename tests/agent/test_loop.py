@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from healed import heal
 
 from agent import (
     Completion,
@@ -23,7 +24,6 @@ from agent import (
     ToolStarted,
     react,
 )
-from agent.healing import heal
 from tools import Tool, ToolCall, ToolRegistry
 
 

@@ -139,7 +139,7 @@ def test_a_line_that_is_no_event_is_skipped_and_told(session: Session, line: Any
     assert again.messages == [USER]
     assert again.notices == [f"1 damaged line(s) in {session.path.name} were skipped; the rest was kept"]
     (summary,) = list_sessions(session.path.parent)
-    assert (summary.turns, summary.title) == (1, session.title)
+    assert (summary.turns, summary.title) == (1, " ".join(USER["content"].split()))
 
 
 def test_what_a_full_disk_did_not_take_is_written_when_there_is_room(session: Session) -> None:

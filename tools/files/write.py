@@ -38,19 +38,19 @@ def make_write(jail: Jail, bar: Bar) -> Tool:
         def make(before: bytes | None) -> tuple[bytes, str]:
             if before == after:
                 return after, f"{place.shown} holds this text already; nothing was written"
-            return after, f"Wrote {size_in_words(len(after))} to {place.shown} ({was(before, after)})"
+            return after, f"Wrote {size_in_words(len(after))} to {place.shown} ({_was(before, after)})"
 
         return place, make
 
     return Tool(file_write, preview=preview, bar=bar)
 
 
-def was(before: bytes | None, after: bytes) -> str:
+def _was(before: bytes | None, after: bytes) -> str:
     """Return what a file was before, and what of its form is lost."""
     if before is None:
         return "new file"
     form = text_form(before, cut=False)
-    lost = [f"{form.name}, now UTF-8"] if form is not None and form.name and before != after else []
+    lost = [f"{form.name}, now UTF-8"] if form is not None and form.name else []
     if b"\r\n" in before and b"\r\n" not in after and b"\n" in after:
         lost.append("line ends CRLF, now LF")
     return "; ".join([f"before: {size_in_words(len(before))}", *lost])
