@@ -21,7 +21,9 @@ def plain(text: str) -> str:
     ESC becomes `␛`; a line end `\\r\\n` becomes a newline; half characters become `\\ufffd`. Everything else,
     brackets and backslashes too, stays as it is.
     """
-    return _RISKY.sub(_visible, text)
+    return (
+        text if text.isprintable() else _RISKY.sub(_visible, text)
+    )  # nothing risky is printable; each piece comes here
 
 
 def _visible(match: re.Match[str]) -> str:

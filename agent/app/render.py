@@ -77,7 +77,7 @@ class Renderer:
         self._screen.idle()
 
     def _write(self) -> None:
-        text = plain("".join(self._held))
+        text = plain("".join(self._held) if len(self._held) > 1 else self._held[0] if self._held else "")
         self._held.clear()
         if not self._markdown or not text:
             self._screen.write(text)

@@ -134,7 +134,8 @@ class Screen:
         if self._held is not None:
             self._held.append((stream, text))
             return
-        self.idle()
+        if self._timer is not None or self._ticks:
+            self.idle()
         self._send(stream, text)
 
     def _send(self, stream: TextIO, text: str) -> None:
