@@ -174,8 +174,8 @@ class Reader(Protocol):
         """Return the passages (rows) of those ids that have vectors of this model, bit for bit as they were put."""
         ...
 
-    def embedded(self, model: str) -> int:
-        """Return how many entries have vectors of this model."""
+    def embedded(self, view: View, model: str) -> int:
+        """Return how many entries inside the view have vectors of this model."""
         ...
 
 

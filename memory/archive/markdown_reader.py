@@ -100,9 +100,9 @@ class MarkdownReader:
         missing = (record for record in self._visible(view) if self._vectors.digest(record.entry) not in kept)
         return [Stored(record.id, record.entry) for record, _ in zip(missing, range(limit), strict=False)]
 
-    def embedded(self, model: str) -> int:
+    def embedded(self, view: View, model: str) -> int:
         kept = self._vectors.kept(model)
-        return sum(self._vectors.digest(record.entry) in kept for record in self._records.values())
+        return sum(self._vectors.digest(record.entry) in kept for record in self._visible(view))
 
     def vectors(self, model: str, ids: Sequence[int]) -> Mapping[int, Matrix]:
         kept = self._vectors.kept(model)

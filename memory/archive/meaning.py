@@ -50,7 +50,10 @@ class Embeddings:
     @property
     def model(self) -> str:
         """The name under which vectors are kept; "" without an embedder."""
-        return f"{self._embedder.identity} passages/{PASSAGE_VERSION}" if self._embedder else ""
+        if self._embedder is None:
+            return ""
+        identity, size = self._embedder.identity, str(self._embedder.dimensions)
+        return f"{identity if size in identity else f'{identity}/{size}'} passages/{PASSAGE_VERSION}"
 
     async def embed(self, entries: Sequence[Stored]) -> str:
         """Make and keep the vectors of entries. Returns a warning if that failed, and "" if all is well."""

@@ -55,7 +55,8 @@ class Searcher:
 
     def has_any(self, reader: Reader, view: View) -> bool:
         """Tell whether a search may find anything inside the view."""
-        return bool(reader.partitions(view.owner) or reader.loose(view))
+        folded = sum(each.entries for each in reader.partitions(view.owner))
+        return bool(reader.loose(view)) or folded > len(reader.gone(view))
 
     def names(self, reader: Reader, view: View, query: str) -> frozenset[str]:
         """Return the tags and categories that the query names."""

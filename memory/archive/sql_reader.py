@@ -160,8 +160,9 @@ class SqlReader(ABC):
             found += self.stored(condition, [model, *values, limit - len(found)])
         return found
 
-    def embedded(self, model: str) -> int:
-        return int(self.link.rows("SELECT count(*) FROM entries WHERE model = ?", [model])[0][0])
+    def embedded(self, view: View, model: str) -> int:
+        seen, values = view.sql()
+        return int(self.link.rows(f"SELECT count(*) FROM entries WHERE model = ? AND {seen}", [model, *values])[0][0])
 
     @abstractmethod
     def nearest(self, owner: str | None, model: str, vector: Matrix, limit: int) -> list[int]: ...

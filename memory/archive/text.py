@@ -49,7 +49,7 @@ PLAIN_LETTERS = str.maketrans(
     {"đ": "d", "ð": "d", "ø": "o", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
 )
 # Before a capital inside a word: userId, HTTPServer (and not IDs).
-HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 # No token holds one.
 GAP = " "
 ALONE = re.compile(f"(?<![^{GAP}])[^{GAP}](?![^{GAP}])")
@@ -129,7 +129,7 @@ def query_words(query: str) -> list[Word]:
             every[text] = Word(text)
             some = [Word(text)] if text not in ENGLISH else [Word(text, sure=False)] if text in names else []
         words |= {word.text: word for word in some if word.sure or word.text not in words}
-    chosen = list((words if any(word.sure for word in words.values()) else every).values())
+    chosen = list((words or every).values())
     half = WORDS_LIMIT // 2
     return chosen if len(chosen) <= WORDS_LIMIT else chosen[:half] + chosen[-half:]
 

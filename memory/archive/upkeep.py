@@ -94,7 +94,7 @@ class Upkeep(ABC):
 
         def count() -> tuple[Mapping[tuple[str, str], int], int, Sequence[str]]:
             with self.backend.reading() as reader:
-                embedded = reader.embedded(self._embeddings.model) if self._embeddings.model else 0
+                embedded = reader.embedded(view, self._embeddings.model) if self._embeddings.model else 0
                 return reader.counts(view), embedded, reader.troubles()
 
         counts, embedded, troubles = await in_thread(count)
@@ -126,7 +126,7 @@ class Upkeep(ABC):
                 writer.clear()
                 index.fold_all(writer)
                 missing = sum(writer.counts(View()).values())
-                missing -= writer.embedded(self._embeddings.model) if self._embeddings.model else missing
+                missing -= writer.embedded(View(), self._embeddings.model) if self._embeddings.model else missing
                 return missing, writer.troubles()
 
         total, troubles = await in_thread(rebuild)

@@ -306,6 +306,14 @@ def test_statistics_count_what_may_be_seen(kept: Stage) -> None:
     assert run(archive.stats())["entries"] == 2
 
 
+def test_statistics_count_the_vectors_of_what_may_be_seen(kept: Stage) -> None:
+    archive = kept.archive(acl=True, vectors=True)
+    run(archive.store(BOB, "b", "my kitten sleeps"))
+    for number in range(3):
+        run(archive.store(ALICE, f"a{number}", "my kitten sleeps"))
+    assert run(archive.stats(BOB))["embedded"] == 1
+
+
 def test_sweeping_removes_what_has_expired_and_nothing_else(kept: Stage) -> None:
     archive = kept.archive()
     run(archive.put_all(Entry(f"d{n}", "old", "daily", owner="main", updated=NOON) for n in range(150)))
@@ -356,6 +364,9 @@ def test_of_equal_entries_the_keys_decide_however_many_there_are(kept: Stage) ->
         ("WHO report", "who"),
         ("Will birthday", "will"),
         ("IT department", "it"),
+        ("What is in the US?", "us"),
+        ("Where is IT?", "it"),
+        ("what is the WHO?", "who"),
     ],
 )
 def test_what_looks_like_a_function_word_and_is_none_leads_to_its_entry(kept: Stage, query: str, key: str) -> None:

@@ -141,7 +141,7 @@ def test_vectors_come_back_bit_for_bit(backend: PostgresBackend) -> None:
         assert list(found) == [number]
         assert found[number].tobytes() == rows.tobytes()
         assert reader.vectors("other", [number]) == {}
-        assert (reader.embedded("m/3"), reader.embedded("other")) == (1, 0)
+        assert (reader.embedded(View(), "m/3"), reader.embedded(View(), "other")) == (1, 0)
 
 
 def test_the_nearest_are_those_with_the_best_passage_and_their_owners_own(backend: PostgresBackend) -> None:

@@ -53,6 +53,8 @@ def test_a_key_with_humps_is_found_by_its_parts_and_content_is_not() -> None:
     ("key", "parts"),
     [
         ("HTTPServer", {"http", "server"}),
+        ("IPv6Address", {"ipv6", "address"}),
+        ("s3BucketName", {"s3", "bucket", "name"}),
         ("parseJSONFile", {"parse", "json", "file"}),
         ("userIDs", {"user", "ids"}),
         ("IDs", set()),
