@@ -35,6 +35,7 @@ WASTE_ROWS = 256
 @dataclass(slots=True)
 class VectorFile:
     signature: tuple[int, ...] = ()
+    header: bytes = b""
     rows: int = 0
     vectors: dict[bytes, Matrix] = field(default_factory=dict)
 
@@ -65,13 +66,15 @@ class MarkdownVectors:
                 raise ArchiveUnavailable(f"vectors cannot be kept, {str(place)!r} is no {kind}: move it away")
         self._folder.mkdir(mode=0o700, exist_ok=True)
         file = self._read(path, model)
-        header = header_of(model, next(iter(vectors.values())).shape[1])
+        dimensions = next(iter(vectors.values())).shape[1]
+        header = header_of(model, dimensions)
         useful = sum(len(rows) for digest, rows in file.vectors.items() if digest in alive)
-        if not path.exists() or not file.rows or file.rows > 2 * useful + WASTE_ROWS:
+        if not path.exists() or file.header != header or not file.rows or file.rows > 2 * useful + WASTE_ROWS:
             kept = {digest: rows for digest, rows in file.vectors.items() if digest in alive}
+            kept = kept if file.header == header else {}
             replace_bytes(path, header + written(kept | dict(vectors)))
             return
-        size = len(header) + file.rows * (HEAD_BYTES + 4 * next(iter(vectors.values())).shape[1])
+        size = len(header) + file.rows * (HEAD_BYTES + 4 * dimensions)
         with path.open("r+b") as out:
             out.truncate(size)
             out.seek(size)
@@ -121,11 +124,11 @@ def parsed(data: bytes, model: str, signature: tuple[int, ...]) -> VectorFile:
         dimensions = int(told["dimensions"])
         if told["format"] != FORMAT or told["model"] != model or dimensions < 1:
             return VectorFile(signature)
-    except (ValueError, KeyError, TypeError):
+        kind = np.dtype(
+            [("digest", "V16"), ("part", "<u2"), ("parts", "<u2"), ("check", "<u4"), ("row", "<f4", dimensions)]
+        )
+    except (ValueError, KeyError, TypeError, OverflowError):
         return VectorFile(signature)
-    kind = np.dtype(
-        [("digest", "V16"), ("part", "<u2"), ("parts", "<u2"), ("check", "<u4"), ("row", "<f4", dimensions)]
-    )
     rows = np.frombuffer(body[: len(body) // kind.itemsize * kind.itemsize], kind)
     gathered: dict[bytes, dict[int, Matrix]] = {}
     parts: dict[bytes, int] = {}
@@ -141,4 +144,4 @@ def parsed(data: bytes, model: str, signature: tuple[int, ...]) -> VectorFile:
         for digest, found in gathered.items()
         if parts[digest] and found.keys() >= set(range(parts[digest]))
     }
-    return VectorFile(signature, len(rows), whole)
+    return VectorFile(signature, head + b"\n", len(rows), whole)
