@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -26,12 +26,16 @@ ODD_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An entry with its number in this process, and the section that holds it."""
+    """An entry with its number in this process, and the section that holds it.
+
+    `undated`: a time of it is that of the file, and goes into the section before a write makes the file younger.
+    """
 
     id: int
     entry: Entry
     terms: Terms
     section: Section
+    undated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class Category:
     name: str
     signature: tuple[int, ...]
     sections: tuple[Section, ...] = ()
-    records: Mapping[int, Record] = field(default_factory=dict)
+    records: dict[int, Record] = field(default_factory=dict)
     # place among the sections -> what it holds
     trouble: str = ""
     odd: Sequence[tuple[str, str]] = ()
@@ -94,10 +98,11 @@ class Folder:
         known = {category.path: category for category in self._state.categories}
         found = tuple(self._look(path, name, known.get(path)) for path, name in self._files())
         if found != self._state.categories:
+            self._number_new(found)
             self._state = State(found)
         return self._state
 
-    def adopt(self, old: Category, sections: tuple[Section, ...], records: Mapping[int, Record]) -> None:
+    def adopt(self, old: Category, sections: tuple[Section, ...], records: dict[int, Record]) -> None:
         """Take over what was just written to a file, so that its entries keep their numbers."""
         stat = old.path.stat()
         # What was odd may be so no more, or have the time of the file: then it is read again.
@@ -146,25 +151,35 @@ class Folder:
         return self._read(Category(path, name, signature, sections), known, stat.st_mtime)
 
     def _read(self, category: Category, known: Category | None, mtime: float) -> Category:
-        """Number the entries: those that stand as they stood keep their numbers, new ones get them by age."""
+        """Read the entries: those that stand as they stood keep their numbers, new ones have 0."""
         old = {(record.section, record.entry.updated): record for record in known.records.values()} if known else {}
         when = datetime.fromtimestamp(mtime, UTC)
         records: dict[int, Record] = {}
-        fresh: list[tuple[int, Entry]] = []
         odd: list[tuple[str, str]] = []
         for place, section in enumerate(category.sections):
             if not section.heading:
                 continue
-            entry, trouble = read_entry(section, category.name, when)
+            entry, trouble, dated = read_entry(section, category.name, when)
             if trouble:
                 odd.append((entry.owner if entry else "", f"{str(category.path)!r}: {trouble}"))
             if entry and (record := old.pop((section, entry.updated), None)):
                 records[place] = record
             elif entry:
-                fresh.append((place, entry))
-        for place, entry in sorted(fresh, key=lambda each: (each[1].updated, each[1].created, each[1].key)):
-            records[place] = Record(self.number(), entry, analyse(entry), category.sections[place])
+                # A comment that cannot be read stays as it is.
+                records[place] = Record(0, entry, analyse(entry), section, undated=not dated and not trouble)
         return replace(category, records=records, odd=odd)
+
+    def _number_new(self, categories: Sequence[Category]) -> None:
+        """Give numbers to the new entries of all files, the oldest write first."""
+        fresh = [
+            (record.entry.updated, file, place)
+            for file, category in enumerate(categories)
+            for place, record in category.records.items()
+            if not record.id
+        ]
+        for _, file, place in sorted(fresh):
+            records = categories[file].records
+            records[place] = replace(records[place], id=self.number())
 
 
 def outdated(records: Iterable[Record]) -> dict[Slot, set[int]]:

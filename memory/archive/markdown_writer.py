@@ -11,7 +11,7 @@ from memory.archive.entry import ArchiveUnavailable, Entry, Slot, slot
 from memory.archive.markdown_reader import MarkdownReader
 from memory.archive.markdown_state import Category, Folder, Record, State
 from memory.archive.markdown_vectors import MarkdownVectors
-from memory.archive.sections import Section, render, section_of
+from memory.archive.sections import Section, dated, render, section_of
 from memory.archive.text import Terms
 from memory.atomic import replace_text, sweep
 
@@ -91,9 +91,8 @@ class MarkdownWriter(MarkdownReader):
                 if record is None:
                     continue
                 section = record.section
-            elif record and not section.ours:
-                # Its times were those of the file, which is about to become younger.
-                section = section_of(record.entry)
+            elif record and record.undated:
+                section = dated(section, record.entry)
                 record = Record(record.id, record.entry, record.terms, section)
             if record:
                 records[len(sections)] = record

@@ -29,13 +29,13 @@ from memory.archive.entry import (
     clean_tags,
 )
 
-__all__ = ["Reading", "Section", "parse", "read_entry", "render", "section_of"]
+__all__ = ["Reading", "Section", "dated", "parse", "read_entry", "render", "section_of"]
 
 HEADING = re.compile(r"##[ \t]+(\S.*)")
 ESCAPED = re.compile(r"\\+##[ \t]+\S")
 TO_ESCAPE = re.compile(r"\\*##[ \t]+\S")
-COMMENT = re.compile(r"\s*<!--\s*memory\s*(\{.*)-->\s*")
-MEANT = re.compile(r"\s*<!--\s*memory\s*\{")
+COMMENT = re.compile(r"\s*<!--\s*(?i:memory)\s*:?\s*(\{.*)-->\s*")
+MEANT = re.compile(r"\s*<!--\s*(?i:memory)\s*:?\s*\{")
 FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 # Longer marks count as this long: so few lengths are looked at for each.
 LONGEST_MARK = 32
@@ -63,6 +63,8 @@ class Reading(NamedTuple):
     # None: the section is none
     trouble: str
     # what of it cannot be read, and is left out, in a sentence; mostly ""
+    dated: bool = False
+    # it tells both times itself
 
 
 def parse(text: str) -> list[Section]:
@@ -158,7 +160,7 @@ def read_entry(section: Section, category: str, when: datetime) -> Reading:
         entry = Entry(clean_key(section.heading), clean_content(content), category, **fields)
     except ArchiveRefusal as error:
         return Reading(None, f"section {section.heading[:40]!r} is kept, but is no entry: {error}")
-    return Reading(entry, trouble)
+    return Reading(entry, trouble, all(told.get(name) is not None for name in TIMES))
 
 
 def tags_of(value: Any) -> tuple[str, ...]:
@@ -193,6 +195,25 @@ FIELDS = {
 }
 
 
+TIMES = ("created", "updated")
+
+
+def dated(section: Section, entry: Entry) -> Section:
+    """Return the section with the times of its entry in the comment, and all else of it as it was written."""
+    lines = list(section.lines)
+    place = find_comment(lines, 0)
+    if place is None:
+        lines.insert(1, comment_of(times_of(entry)))
+    elif comment := COMMENT.fullmatch(lines[place]):
+        told = json.loads(comment[1])
+        missing = {name: when for name, when in times_of(entry).items() if told.get(name) is None}
+        start, end = comment.span(1)
+        inside = comment[1].rstrip()[:-1].rstrip() + (", " if told else "")
+        tail = lines[place][start + len(comment[1].rstrip()) : end]
+        lines[place] = f"{lines[place][:start]}{inside}{json.dumps(missing)[1:]}{tail}{lines[place][end:]}"
+    return Section(section.heading, tuple(lines))
+
+
 def section_of(entry: Entry) -> Section:
     told: dict[str, Any] = {}
     if entry.tags:
@@ -201,12 +222,18 @@ def section_of(entry: Entry) -> Section:
         told["metadata"] = dict(entry.metadata)
     told |= {"owner": entry.owner} if entry.owner else {}
     told |= {"session": entry.session} if entry.session else {}
-    for name, when in (("created", entry.created), ("updated", entry.updated)):
-        told[name] = when.isoformat().replace("+00:00", "Z")
-    # `>` would end the comment.
-    comment = f"<!-- memory {json.dumps(told, ensure_ascii=False).replace('>', chr(92) + 'u003e')} -->"
+    comment = comment_of(told | times_of(entry))
     content = [f"\\{line}" if TO_ESCAPE.match(line) else line for line in entry.content.split("\n")]
     return Section(entry.key, (f"## {entry.key}", comment, "", *content))
+
+
+def times_of(entry: Entry) -> dict[str, Any]:
+    return {name: getattr(entry, name).isoformat().replace("+00:00", "Z") for name in TIMES}
+
+
+def comment_of(told: dict[str, Any]) -> str:
+    # `>` would end the comment.
+    return f"<!-- memory {json.dumps(told, ensure_ascii=False).replace('>', chr(92) + 'u003e')} -->"
 
 
 def render(sections: Iterable[Section]) -> str:

@@ -167,6 +167,44 @@ def test_entries_written_by_hand_in_daily_get_a_time_to_live_when_the_file_is_ne
     assert run(archive.get(MAIN, "a")).updated == NOON
 
 
+def test_times_that_a_comment_does_not_tell_survive_what_others_write(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "daily.md").write_text('## milk\n<!-- memory {"owner": "bob"} -->\nbuy milk\n')
+    then = NOON - timedelta(days=6)
+    os.utime(folder / "daily.md", (then.timestamp(), then.timestamp()))
+    run(Archive(MarkdownBackend(folder), clock=lambda: NOON).store(MAIN, "b", "words", category="daily"))
+    milk = run(Archive(MarkdownBackend(folder), clock=lambda: NOON).get(MAIN, "milk"))
+    assert (milk.created, milk.updated, milk.owner) == (then, then, "bob")
+    with pytest.raises(EntryMissing):
+        run(Archive(MarkdownBackend(folder), clock=lambda: NOON + timedelta(days=2)).get(MAIN, "milk"))
+
+
+def test_what_a_person_wrote_stays_as_it_is_under_its_new_comment(archive: Archive, folder: Path) -> None:
+    folder.mkdir()
+    sections = ["\n```sh\n## setup\nmake\n```", "\\## text", "  words"]
+    headings = ["## a", "##\tb", "##  c ##"]
+    text = "\n\n".join("\n".join(each) for each in zip(headings, sections, strict=True))
+    (folder / "core.md").write_text(f"{text}\n")
+    run(archive.store(MAIN, "new", "words"))
+    for _ in range(2):
+        lines = (folder / "core.md").read_text().split("\n\n## new")[0].split("\n")
+        assert "\n".join(line for line in lines if not line.startswith("<!-- memory")) == text
+        assert len(keys(Archive(MarkdownBackend(folder)), "a b setup text words")) == 4
+        run(archive.store(MAIN, "new", "more words"))
+
+
+def test_entries_are_in_the_order_of_their_writes_whatever_file_they_are_in(folder: Path) -> None:
+    async def listed() -> list[str]:
+        return [entry.key async for entry in Archive(MarkdownBackend(folder), clock=lambda: NOON).entries()]
+
+    for number, (key, category) in enumerate([("z", "notes"), ("y", "core"), ("x", "notes"), ("w", "core")]):
+        when = NOON + timedelta(minutes=number)
+        run(Archive(MarkdownBackend(folder), clock=lambda when=when: when).store(MAIN, key, "words", category=category))
+    assert run(listed()) == ["z", "y", "x", "w"]
+    (folder / "core.md").write_text("## b\nwords\n\n## a\nwords\n")
+    assert run(listed()) == ["z", "x", "b", "a"]
+
+
 @pytest.fixture
 def embedded(folder: Path) -> Archive:
     archive = Archive(MarkdownBackend(folder), embedder=Concepts(), clock=lambda: NOON)
@@ -186,7 +224,9 @@ def test_vectors_lie_beside_their_category(embedded: Archive, folder: Path) -> N
     assert asked.asked == [["宠物"]]
 
 
-@pytest.mark.parametrize("damage", ["torn", "foreign", "emptied", "gone", "flipped", "torn head"])
+@pytest.mark.parametrize(
+    "damage", ["torn", "foreign", "emptied", "gone", "flipped", "torn head", "2", "1000000000000", "Infinity"]
+)
 def test_vectors_that_are_not_whole_are_made_again(embedded: Archive, folder: Path, damage: str) -> None:
     path = folder / ".embeddings" / "core.bin"
     data = path.read_bytes()
@@ -200,7 +240,8 @@ def test_vectors_that_are_not_whole_are_made_again(embedded: Archive, folder: Pa
     if damage == "gone":
         path.unlink()
     else:
-        path.write_bytes(changed[damage])
+        dimensions = data.replace(b'"dimensions": 3', f'"dimensions": {damage}'.encode())
+        path.write_bytes(changed.get(damage, dimensions))
     for archive in (Archive(MarkdownBackend(folder), embedder=Concepts()), embedded):
         assert near(archive) == ["a"]
     assert path.read_bytes().endswith(data[-36:])  # the one row, whole again

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.archive.entry import ArchiveRefusal, Entry, clean_content, clean_key
-from memory.archive.sections import parse, read_entry, render, section_of
+from memory.archive.sections import dated, parse, read_entry, render, section_of
 
 WHEN = datetime(2026, 3, 10, 9, tzinfo=UTC)
 
@@ -77,11 +77,43 @@ def test_a_strangers_comment_is_text() -> None:
     assert entries("## a\n<!-- memory of a day -->\nwords\n") == {"a": "<!-- memory of a day -->\nwords"}
 
 
+@pytest.mark.parametrize("spelling", ["<!-- Memory {", "<!-- memory: {", "<!--MEMORY:{", "<!-- memory : {"])
+def test_a_comment_is_ours_however_its_name_is_spelt(spelling: str) -> None:
+    reading = read_entry(parse(f'## a\n{spelling}"owner": "bob", "tags": ["t"]}} -->\nwords\n')[1], "core", WHEN)
+    assert reading.entry == Entry("a", "words", tags=("t",), owner="bob", created=WHEN, updated=WHEN)
+
+
+TIMES = '"created": "2026-03-10T09:00:00Z", "updated": "2026-03-10T09:00:00Z"'
+
+
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        ("##  c ##\n\n  words", f"##  c ##\n<!-- memory {{{TIMES}}} -->\n\n  words"),
+        ("## a\n\n<!-- Memory: { } -->\nwords", f"## a\n\n<!-- Memory: {{{TIMES}}} -->\nwords"),
+        (
+            '## a\n<!--memory {"x":  "\\ud800", "updated": null }-->\nwords',
+            f'## a\n<!--memory {{"x":  "\\ud800", "updated": null, {TIMES}}}-->\nwords',
+        ),
+    ],
+)
+def test_a_section_without_times_gets_those_that_were_read_and_stays_as_it_was_written(
+    section: str, expected: str
+) -> None:
+    (read,) = parse(section)[1:]
+    entry, _, complete = read_entry(read, "core", WHEN)
+    assert entry
+    assert not complete
+    found = dated(read, entry)
+    assert found.text == expected
+    assert read_entry(found, "core", datetime.now(UTC)) == (entry, "", True)
+
+
 def test_wrong_fields_in_a_comment_are_passed_over() -> None:
     section = parse(
         '## a\n<!-- memory {"tags": 3, "metadata": [], "created": "yesterday", "owner": "x"} -->\n\nwords\n'
     )[1]
-    entry, trouble = read_entry(section, "core", WHEN)
+    entry, trouble, _ = read_entry(section, "core", WHEN)
     assert entry == Entry("a", "words", owner="x", created=WHEN, updated=WHEN)
     assert all(name in trouble for name in ("'a'", "tags", "metadata", "created"))
 
@@ -135,5 +167,14 @@ def test_whatever_is_written_is_read_again(some: list[Entry | None]) -> None:
     kept = [entry for entry in some if entry]
     sections = [section_of(entry) for entry in kept]
     parsed = parse(render(sections))
-    assert [read_entry(section, "core", WHEN) for section in parsed if section.heading] == [(each, "") for each in kept]
+    assert [read_entry(section, "core", WHEN) for section in parsed if section.heading] == [
+        (each, "", True) for each in kept
+    ]
     assert parsed[1:] == sections
+
+
+@given(lines.map("\n".join))
+def test_a_file_by_hand_is_the_same_entries_once_they_have_comments(text: str) -> None:
+    before = parse(f"## a\n{text}\n## z\nwords")
+    after = [dated(each, entry) if (entry := read_entry(each, "core", WHEN).entry) else each for each in before[1:]]
+    assert parse(render(after))[1:] == after
