@@ -213,7 +213,8 @@ def test_building_everything_anew_builds_the_index_too(schema: str) -> None:
 def indexes(schema: str) -> list[str]:
     # Not of pg_indexes, which writes out the indexes of other schemas too: those of other tests are dropped meanwhile.
     statement = (
-        "SELECT relname FROM pg_class JOIN pg_am ON pg_am.oid = relam JOIN pg_namespace ON pg_namespace.oid = relnamespace "
+        "SELECT relname FROM pg_class JOIN pg_am ON pg_am.oid = relam "
+        "JOIN pg_namespace AS space ON space.oid = relnamespace "
         f"WHERE amname = 'hnsw' AND nspname = '{schema}'"
     )
     return [str(name) for (name,) in execute(statement)]
