@@ -183,9 +183,9 @@ class Archive(Upkeep):
         meaning, warning = await self._meaning(query, who, search_type, timeout_s)
         asked = Asked(query, self.view(who), chosen, min(limit, LIMIT), search_type != "vector", meaning, sure=unasked)
 
-        def find() -> tuple[list[Hit], Sequence[str], int]:
+        def find(counted: int = 1) -> tuple[list[Hit], Sequence[str], int]:
             with self.backend.reading() as reader:
-                lacking = len(reader.unembedded(asked.view, meaning.model, LACKING_LIMIT)) if meaning else 0
+                lacking = len(reader.unembedded(asked.view, meaning.model, counted)) if meaning else 0
                 return self._searcher.find(reader, asked), reader.troubles(), lacking
 
         hits, troubles, lacking = await in_thread(find)
@@ -193,7 +193,7 @@ class Archive(Upkeep):
             self._embeddings.repair_later(asked.view)
         elif lacking:
             reason = await self._embeddings.repair(asked.view)
-            hits, troubles, lacking = await in_thread(find)
+            hits, troubles, lacking = await in_thread(lambda: find(LACKING_LIMIT))
             warning = not_by_meaning(lacking, reason)
         return Found(hits, "; ".join([warning, *troubles] if warning else troubles))
 
