@@ -196,13 +196,11 @@ class _Turn:
         try:
             await self.registry.dispatch_batch(calls, started=start, finished=finish)
         finally:
-            missing = [ToolResult(ok=False, error=INTERRUPTED if began else NOT_STARTED) for began in started]
-            self._record_all(
-                [
-                    tool_message(calls[place].id, (results[place] or missing[place]).serialize())
-                    for place in range(told, len(calls))
-                ]
-            )
+            late = []
+            for place in range(told, len(calls)):
+                missing = ToolResult(ok=False, error=INTERRUPTED if started[place] else NOT_STARTED)
+                late.append(tool_message(calls[place].id, (results[place] or missing).serialize()))
+            self._record_all(late)
 
     def _record_all(self, messages: Sequence[Message]) -> None:
         """Record each, also after one that cannot be written: what is sent must be whole. Raises the last failure."""

@@ -21,9 +21,9 @@ def plain(text: str) -> str:
     ESC becomes `␛`; a line end `\\r\\n` becomes a newline; half characters become `\\ufffd`. Everything else,
     brackets and backslashes too, stays as it is.
     """
-    return (
-        text if text.isprintable() else _RISKY.sub(_visible, text)
-    )  # nothing risky is printable; each piece comes here
+    if text.isprintable():  # nothing risky is, and each piece of an answer comes here
+        return text
+    return _RISKY.sub(_visible, text)
 
 
 def _visible(match: re.Match[str]) -> str:

@@ -86,7 +86,7 @@ class Archived:
     def plan(self, rows: Sequence[dict[str, Any]]) -> Callable[[], dict[str, Any]]:
         """Check exported entries; return what keeps them as they were, owner and times included.
 
-        The archive itself checks lengths and categories, of two thousand entries at a time, before it keeps them.
+        The archive itself checks lengths and categories of all of them, before it keeps the first.
         """
         from memory.archive import ArchiveRefusal
 

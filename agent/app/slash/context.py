@@ -29,7 +29,7 @@ async def model(chat: Chat, rest: str) -> None:
     before, tokens = agent.model, sum(agent.context_parts().values())
     agent.change_model(chat.parts.new_model(rest, agent.session))
     chat.model_name = rest
-    warm_up(chat.agent.model, styled=chat.screen.styled)
+    warm_up(agent.model, styled=chat.screen.styled)
     await before.close()
     chat.screen.show(
         f"The model is {rest} from here on. Its prefix cache begins anew: the next message sends about "
